@@ -1,0 +1,47 @@
+# edgewise: every target sets itself up; only git, make and Python 3.11 or newer are needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export EDGEWISE_DATA ?= $(wildcard ../shared/data)
+export MPLBACKEND ?= Agg
+
+.PHONY: help race test test-all lint bench clean
+
+help:
+	@echo "make race      compare the boosters on the bundled Car data: table and picture"
+	@echo "make test      lint, then the whole test suite"
+	@echo "make test-all  the suite with its slow tests"
+	@echo "make lint      ruff, mypy, import-linter"
+	@echo "make bench     speed against CapyMOA and river (makes .venv-peers; needs Java)"
+	@echo "make clean     remove the virtual environments and what the targets made"
+
+$(VENV)/.base: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.base
+	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[test]"
+	touch $@
+
+race: $(VENV)/.base
+	$(BIN)/edgewise race car
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+test: lint
+	$(BIN)/pytest -n 2 -m "not slow"
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m plain
+
+test-all: lint
+	$(BIN)/pytest -n 2
+
+bench: $(VENV)/.base
+	$(MAKE) -C benchmarks bench
+
+clean:
+	rm -rf $(VENV) .venv-peers race-results

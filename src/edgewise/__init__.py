@@ -1,0 +1,37 @@
+"""Boosting with guarantees: weak learners become strong ones, one example at a time."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Name -> module. Resolved on first use, so that `import edgewise` and `edgewise --help` stay light.
+_HOMES = {
+    "AdaBoostOLM": "edgewise.boosting.adaboost_olm",
+    "AdaOVA": "edgewise.boosting.one_vs_all",
+    "HoeffdingForest": "edgewise.boosting.hoeffding_forest",
+    "HoeffdingTree": "edgewise.learners.hoeffding_tree",
+    "OneVsAllOLM": "edgewise.boosting.one_vs_all",
+    "OnlineMBBM": "edgewise.boosting.online_mbbm",
+    "OzaBoost": "edgewise.boosting.oza_boost",
+    "Table": "edgewise.streams.table",
+    "datasets": "edgewise.streams.datasets",
+    "read": "edgewise.streams.files",
+}
+
+__all__ = ["__version__", *sorted(_HOMES)]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'edgewise' has no attribute {name!r}")
+    module = importlib.import_module(_HOMES[name])
+    value = module if module.__name__.rpartition(".")[2] == name else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
