@@ -1,0 +1,157 @@
+"""Time one peer on one stream of rows: `python peers.py JOB.json`, with the Python of `.venv-peers`.
+
+The job names the contender, an .npz file with the rows and the file for the answer; `speed.py` writes it. Rows are in
+memory, in the form that the library likes best, before the clock starts.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+# One collector thread, and a young generation so large that collections are rare.
+JVM = "-Xmx8g -Xmn1g -Xss10M -XX:+UseSerialGC"
+
+
+class Rows(NamedTuple):
+    """A stream: nominal columns hold category codes, `n_categories` is 0 for a numeric column, NaN is missing."""
+
+    values: np.ndarray
+    labels: np.ndarray
+    n_categories: np.ndarray
+    n_classes: int
+
+
+Play = Callable[[], tuple[float, np.ndarray]]  # a fresh model predicts, then learns, every row: CPU seconds, guesses
+
+
+def write_arff(rows: Rows, path: Path) -> None:
+    def cell(column: int, value: float) -> str:
+        if np.isnan(value):
+            return "?"
+        return f"v{int(value)}" if rows.n_categories[column] else repr(float(value))
+
+    lines = ["@relation rows"]
+    for column, size in enumerate(rows.n_categories):
+        kind = "{" + ",".join(f"v{value}" for value in range(size)) + "}" if size else "numeric"
+        lines.append(f"@attribute a{column} {kind}")
+    lines += ["@attribute class {" + ",".join(f"c{label}" for label in range(rows.n_classes)) + "}", "@data"]
+    for values, label in zip(rows.values, rows.labels, strict=True):
+        lines.append(",".join([cell(column, value) for column, value in enumerate(values)] + [f"c{label}"]))
+    path.write_text("\n".join(lines) + "\n")
+
+
+def capymoa_play(name: str, rows: Rows, job: dict[str, Any]) -> Play:
+    """MOA's loop and learners, wholly inside Java (`optimise=True`), over instances that Java holds in memory."""
+    os.environ["CAPYMOA_JVM_ARGS"] = JVM
+    import capymoa.classifier
+    from capymoa.evaluation import prequential_evaluation
+    from capymoa.stream import ARFFStream
+    from com.yahoo.labs.samoa.instances import Instances
+    from moa.streams import CachedInstancesStream
+
+    arff = Path(job["rows"]).with_suffix(".arff")
+    write_arff(rows, arff)
+    stream = ARFFStream(arff)
+    read = stream.moa_stream
+    held = Instances(read.getHeader(), 0)
+    while read.hasMoreInstances():
+        held.add(read.nextInstance().getData())
+    stream.moa_stream = CachedInstancesStream(held)
+    tree = (
+        f"trees.HoeffdingTree -g {job['grace_period']} -c {job['split_confidence']} -t {job['tie_threshold']}"
+        " -l NBAdaptive"
+    )
+
+    def play() -> tuple[float, np.ndarray]:
+        learner = getattr(capymoa.classifier, name)(
+            schema=stream.get_schema(), random_seed=job["seed"], base_learner=tree, boosting_iterations=job["trees"]
+        )
+        before = time.process_time()
+        results = prequential_evaluation(stream, learner, optimise=True, store_predictions=True)
+        used = time.process_time() - before
+        return used, np.asarray(results.predictions()).astype(np.int64)
+
+    return play
+
+
+def river_play(rows: Rows, job: dict[str, Any]) -> Play:
+    from river import ensemble, tree
+
+    nominal = [f"a{column}" for column, size in enumerate(rows.n_categories) if size]
+    examples = [
+        {
+            f"a{column}": f"v{int(value)}" if rows.n_categories[column] else float(value)
+            for column, value in enumerate(values)
+            if not np.isnan(value)
+        }
+        for values in rows.values
+    ]
+    labels = rows.labels.tolist()
+
+    def play() -> tuple[float, np.ndarray]:
+        model = ensemble.AdaBoostClassifier(
+            tree.HoeffdingTreeClassifier(
+                grace_period=job["grace_period"],
+                delta=job["split_confidence"],
+                tau=job["tie_threshold"],
+                leaf_prediction="nba",
+                nominal_attributes=nominal,
+            ),
+            n_models=job["trees"],
+            seed=job["seed"],
+        )
+        guesses = np.full(len(labels), -1, dtype=np.int64)
+        before = time.process_time()
+        for t, (x, y) in enumerate(zip(examples, labels, strict=True)):
+            guess = model.predict_one(x)
+            if guess is not None:
+                guesses[t] = guess
+            model.learn_one(x, y)
+        return time.process_time() - before, guesses
+
+    return play
+
+
+def versions(contender: str) -> dict[str, str]:
+    if contender.startswith("river"):
+        return {"river": version("river")}
+    import jpype
+
+    java = str(jpype.java.lang.System.getProperty("java.version"))
+    return {"CapyMOA": version("capymoa"), "Java": java}
+
+
+def main(path: str) -> None:
+    job = json.loads(Path(path).read_text())
+    with np.load(job["rows"]) as held:
+        rows = Rows(held["values"], held["labels"], held["n_categories"], int(held["n_classes"]))
+    library, _, name = job["contender"].partition(".")
+    # JPype runs Python's garbage collector on a thread of its own after every collection in Java: that nearly doubles
+    # the CPU time of CapyMOA and has nothing to do with learning. Nothing here makes cycles.
+    gc.disable()
+    play = capymoa_play(name, rows, job) if library == "capymoa" else river_play(rows, job)
+    warmup = []
+    while sum(warmup) < job["warmup_s"]:
+        warmup.append(play()[0])
+    runs = [play() for _ in range(job["repeats"])]
+    answer = {
+        "warmup_cpu_s": warmup,
+        "cpu_s": [used for used, _ in runs],
+        "guesses": runs[0][1].tolist(),
+        "versions": versions(job["contender"]),
+    }
+    Path(job["answer"]).write_text(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,52 @@
+"""The learners alone, without boosting: every tree sees every example, the mean of their distributions decides."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from edgewise.boosting.schema import ARGMAX, UNIFORM, Plan
+from edgewise.boosting.stream_classifier import CHUNK_ROWS, StreamClassifier
+from edgewise.learners.given_votes import GivenVotes
+from edgewise.learners.hoeffding_tree import HoeffdingTree
+
+
+class HoeffdingForest(StreamClassifier):
+    """N Hoeffding trees that learn independently: the papers' baseline, and what boosting must beat.
+
+    Parameters
+    ----------
+    estimator : a `HoeffdingTree` (default settings if None); ranges and feature subsets make the trees differ.
+    n_estimators : number of trees.
+    chunk_size : rows that go through the trees together; never changes a result.
+    random_state : seed, or numpy Generator.
+    """
+
+    def __init__(
+        self,
+        estimator: HoeffdingTree | GivenVotes | None = None,
+        n_estimators: int = 100,
+        *,
+        chunk_size: int = CHUNK_ROWS,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.chunk_size = chunk_size
+        self.random_state = random_state
+
+    @classmethod
+    def preset(cls, name: str, **changes: Any) -> Self:
+        """The paper's trees on unweighted examples."""
+        return cls(**{"estimator": HoeffdingTree.preset(name, importance_scale=1.0)} | changes)
+
+    def _plan(self, k: int) -> Plan:
+        return Plan(k, UNIFORM, 0, ARGMAX, 0, 1.0)
+
+    def _first_weight(self) -> float:
+        return 1.0 / self.n_estimators
+
+    def prequential_votes(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Predict, then learn, row by row; each tree's own prediction [n, trees], as places in `classes_`."""
+        return self.trace(X, y, classes=classes, sample_weight=sample_weight).votes

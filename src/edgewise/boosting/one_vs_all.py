@@ -1,0 +1,39 @@
+"""One class against the rest, in the two ways that Jung, Goetz and Tewari 2017, Appendix E, compare with."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgewise.boosting.adaboost_olm import AdaBoostOLM
+from edgewise.boosting.schema import ARGMAX, GROUP, TREE, Chunk, Ensemble, Trace, run
+from edgewise.learners.hoeffding_tree import HoeffdingTree
+from edgewise.theory.experts import VOTE
+
+
+class AdaOVA(AdaBoostOLM):
+    """Adaboost.OLM over N groups of k trees, each tree telling one class from the rest (AdaOVA).
+
+    A group's distribution is the trees' probabilities of their own class, normalized. Parameters as `AdaBoostOLM`.
+    """
+
+    _tree_kind = GROUP
+
+
+class OneVsAllOLM(AdaBoostOLM):
+    """k binary Adaboost.OL boosters of N trees, one per class (OvA); the largest margin decides.
+
+    A booster's margin is that of its experts, averaged with their Hedge weights. Parameters as `AdaBoostOLM`;
+    `follow` has no effect, since margins are compared and not labels.
+    """
+
+    def _new_ensembles(self, tree: HoeffdingTree, k: int) -> list[Ensemble]:
+        plan = self._plan(2)._replace(follow=VOTE)
+        return [self._new_ensemble(tree, self.parameters_, plan, TREE) for _ in range(k)]
+
+    def _run_chunk(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray, Trace]:
+        margins = np.zeros((chunk.labels.size, self.classes_.size))
+        for r, ensemble in enumerate(self._ensembles):
+            binary = np.where(chunk.labels >= 0, chunk.labels == r, -1)
+            self._ensembles[r], trace, _, scores = run(ensemble, chunk._replace(labels=binary))
+            margins[:, r] = scores[:, 1] - scores[:, 0]
+        return margins.argmax(axis=1), margins, trace

@@ -1,0 +1,111 @@
+"""OnlineMBBM: online multiclass boost-by-majority (Jung, Goetz and Tewari 2017, Algorithm 1).
+
+| paper      | here                                                          |
+|------------|---------------------------------------------------------------|
+| phi_m^r(s) | `edgewise.theory.potentials`, exact                           |
+| D_t^i      | normalized costs (5), for cost-sensitive votes                |
+| w^i(t)     | importance, from two potentials                               |
+| w^{i*}     | `importance_bound`; k is valid for every learner              |
+| gamma      | `edge`, assumed; `edges_` are the edges that learners showed  |
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from edgewise.boosting.schema import OF_VOTE, POTENTIAL, VOTES, Plan
+from edgewise.boosting.stream_classifier import CHUNK_ROWS, StreamClassifier
+from edgewise.learners.given_votes import GivenVotes
+from edgewise.learners.hoeffding_tree import HoeffdingTree
+from edgewise.theory.bounds import Bound, majority_bound
+
+
+class OnlineMBBM(StreamClassifier):
+    """OnlineMBBM: optimal when every learner has the given edge; votes count alike, the majority decides.
+
+    Parameters
+    ----------
+    estimator : the weak learner; a `HoeffdingTree` (default settings if None).
+    n_estimators : number of weak learners N.
+    edge : gamma in (0, 1), how much better than random guessing the learners are taken to be.
+    vote : "argmax": a learner votes its likeliest label; "cost": the label it expects to cost least (slower).
+    importance_bound : divides the importances; None for the number of classes, which brings them into [0, 1].
+    chunk_size : rows that go through the learners together; never changes a result.
+    random_state : seed, or numpy Generator.
+    """
+
+    def __init__(
+        self,
+        estimator: HoeffdingTree | GivenVotes | None = None,
+        n_estimators: int = 100,
+        *,
+        edge: float = 0.1,
+        vote: str = "argmax",
+        importance_bound: float | None = None,
+        chunk_size: int = CHUNK_ROWS,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.edge = edge
+        self.vote = vote
+        self.importance_bound = importance_bound
+        self.chunk_size = chunk_size
+        self.random_state = random_state
+
+    @classmethod
+    def preset(cls, name: str, **changes: Any) -> Self:
+        """The authors' setting: their importances are not divided by k, and their per-tree factors by 10."""
+        tree = HoeffdingTree.preset(name, importance_scale=(0.5, 20.0))
+        settings: dict[str, Any] = {"estimator": tree, "vote": "cost", "importance_bound": 1.0}
+        return cls(**settings | changes)
+
+    def _check(self) -> None:
+        super()._check()
+        if self.vote not in VOTES:
+            raise ValueError(f"vote={self.vote!r}: one of {', '.join(VOTES)}")
+        if not 0.0 < self.edge < 1.0:
+            raise ValueError(f"edge={self.edge!r}: a number in (0, 1)")
+        if self.importance_bound is not None and not self.importance_bound > 0.0:
+            raise ValueError(f"importance_bound={self.importance_bound!r}: a positive number, or None")
+
+    def _plan(self, k: int) -> Plan:
+        bound = float(k if self.importance_bound is None else self.importance_bound)
+        return Plan(k, POTENTIAL, 0, VOTES[self.vote], 0, bound)
+
+    def _edge(self) -> float:
+        return self.edge
+
+    @property
+    def edges_(self) -> np.ndarray:
+        """The edge that would make each learner's weighted cost equal to (1): gamma_i = 1 - k sum(w D) / sum(w)."""
+        self._started()
+        committee = self._ensemble.committee
+        share = np.divide(
+            committee.costs[:, OF_VOTE],
+            committee.importance,
+            out=np.full(self.n_estimators, 1.0 / self.classes_.size),
+            where=committee.importance > 0.0,
+        )
+        return 1.0 - self.classes_.size * share
+
+    @property
+    def expert_weights_(self) -> np.ndarray:
+        """All weight is on the last expert."""
+        self._started()
+        return np.eye(self.n_estimators)[-1]
+
+    def bound(self) -> Bound:
+        """What Theorem 2 and Corollary 3 say of this run, beside the mistakes made."""
+        committee = self._ensemble.committee
+        return majority_bound(
+            k=self.classes_.size,
+            n_learners=self.n_estimators,
+            edge=self.edge,
+            rounds=self.rounds_,
+            vote_costs=committee.costs[:, OF_VOTE],
+            importances=committee.importance,
+            mistakes=self.mistakes_,
+        )

@@ -1,0 +1,57 @@
+"""Online boosting by Poisson sampling (Oza 2005, "Online bagging and boosting", Figure 2): the papers' OLB."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from edgewise.boosting.schema import ARGMAX, POISSON, RIGHT, WRONG, Plan
+from edgewise.boosting.stream_classifier import CHUNK_ROWS, StreamClassifier
+from edgewise.learners.given_votes import GivenVotes
+from edgewise.learners.hoeffding_tree import HoeffdingTree
+
+
+class OzaBoost(StreamClassifier):
+    """Oza's online boosting: each learner sees Poisson(lambda) copies, lambda grows where earlier learners err.
+
+    Learners that are wrong more often than right do not vote, as in AdaBoost.M1.
+
+    Parameters
+    ----------
+    estimator : the weak learner; a `HoeffdingTree` (default settings if None).
+    n_estimators : number of weak learners N.
+    chunk_size : rows that go through the learners together; never changes a result.
+    random_state : seed, or numpy Generator.
+    """
+
+    def __init__(
+        self,
+        estimator: HoeffdingTree | GivenVotes | None = None,
+        n_estimators: int = 100,
+        *,
+        chunk_size: int = CHUNK_ROWS,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.chunk_size = chunk_size
+        self.random_state = random_state
+
+    def _plan(self, k: int) -> Plan:
+        return Plan(k, POISSON, 0, ARGMAX, 0, 1.0)
+
+    def _first_weight(self) -> float:
+        return 0.0
+
+    def _draws(self, plan: Plan) -> int:
+        return self.n_estimators
+
+    @property
+    def edges_(self) -> np.ndarray:
+        """Edge over random guessing of each learner on its weighted examples: (k accuracy - 1)/(k - 1)."""
+        self._started()
+        right, wrong = self._ensemble.committee.costs[:, RIGHT], self._ensemble.committee.costs[:, WRONG]
+        k = self.classes_.size
+        share = np.divide(right, right + wrong, out=np.full(right.size, 1.0 / k), where=right + wrong > 0.0)
+        return (k * share - 1.0) / (k - 1.0)

@@ -1,0 +1,368 @@
+"""What all online boosters share towards their users: checking, chunks, predictions, and the state between calls."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from edgewise.boosting.inputs import (
+    Columns,
+    checked_columns,
+    class_array,
+    columns_of,
+    encode,
+    label_array,
+    label_codes,
+    weight_array,
+)
+from edgewise.boosting.schema import (
+    GIVEN,
+    GROUP,
+    TREE,
+    Chunk,
+    Committee,
+    Ensemble,
+    Learners,
+    Plan,
+    Trace,
+    run,
+)
+from edgewise.learners.forest.layout import with_categories
+from edgewise.learners.forest.structure import structure
+from edgewise.learners.given_votes import GivenVotes
+from edgewise.learners.hoeffding_tree import HoeffdingTree, TreeParameters
+from edgewise.parameters import Parameterized
+from edgewise.streams.table import as_table
+from edgewise.theory.potentials import zero_one_potentials
+
+# Rows that go through the learners together. Any number gives the same result; this one keeps a chunk in cache.
+CHUNK_ROWS = 256
+
+
+class History(NamedTuple):
+    """A prequential run seen from inside: arrays over rows and learners (see `Trace`)."""
+
+    guesses: np.ndarray
+    votes: np.ndarray
+    importances: np.ndarray
+    learner_weights: np.ndarray
+    expert_labels: np.ndarray
+    expert_losses: np.ndarray
+    uniforms: np.ndarray
+
+
+class StreamClassifier(Parameterized):
+    """An ensemble that predicts and learns, one example after the other.
+
+    Learning many rows in one call is the same, number for number, as learning them one by one.
+    """
+
+    # parameters that every booster has
+    estimator: HoeffdingTree | GivenVotes | None
+    n_estimators: int
+    chunk_size: int
+    random_state: Any
+    # learned
+    classes_: np.ndarray
+    rounds_: int
+    mistakes_: int
+
+    # kind of learner when the estimator is a tree
+    _tree_kind: ClassVar[int] = TREE
+
+    @classmethod
+    def preset(cls, name: str, **changes: Any) -> Self:
+        """The booster with the setting of a paper: "paper" is Jung, Goetz and Tewari 2017, Appendix E."""
+        tree = {"estimator": HoeffdingTree.preset(name)}
+        return cls(**tree | changes)
+
+    # -- what a booster adds ---------------------------------------------------------------------------------------
+
+    def _plan(self, k: int) -> Plan:
+        raise TypeError(f"{type(self).__name__} does not say how it boosts")
+
+    def _first_weight(self) -> float:
+        """Learner weights before the first round."""
+        return 1.0
+
+    def _draws(self, plan: Plan) -> int:
+        """Uniform random numbers that a round needs."""
+        return 0
+
+    def _edge(self) -> float:
+        """Edge that the potentials assume; only OnlineMBBM has one."""
+        return 0.0
+
+    # -- learning and predicting -----------------------------------------------------------------------------------
+
+    def prequential(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Predict, then learn, row by row; the predictions."""
+        guesses, _ = self._learn(X, y, classes, sample_weight)
+        return self.classes_[guesses]
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn further rows. The first call fixes the columns and the classes (`classes`, or those in y)."""
+        self._learn(X, y, classes, sample_weight)
+        return self
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn these rows in their order."""
+        fresh = type(self)(**self.get_params(deep=False))
+        fresh._learn(X, y, None, sample_weight)
+        self.__dict__.update(fresh.__dict__)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The label of each row. Deterministic: where Hedge would draw an expert, the experts' weighted vote decides."""
+        guesses, _ = self._vote(X)
+        return self.classes_[guesses]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores [n, k] behind the predictions; for two classes, second minus first, as in scikit-learn."""
+        _, decisions = self._vote(X)
+        return decisions[:, 1] - decisions[:, 0] if decisions.shape[1] == 2 else decisions
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities [n, k] of the classes."""
+        _, decisions = self._vote(X)
+        return self._probabilities(decisions)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy of `predict`."""
+        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+
+    def trace(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> History:
+        """Like `prequential`, but tells everything that happened: votes, importances, weights, experts."""
+        pieces: list[History] = []
+
+        def keep(guesses: np.ndarray, trace: Trace, chunk: Chunk) -> None:
+            pieces.append(
+                History(
+                    guesses,
+                    trace.votes,
+                    trace.importances,
+                    trace.learner_weights,
+                    trace.expert_labels,
+                    trace.expert_losses,
+                    chunk.uniforms,
+                )
+            )
+
+        self._learn(X, y, classes, sample_weight, keep)
+        return History(*(np.concatenate(field) for field in zip(*pieces, strict=True)))
+
+    # -- what can be seen ------------------------------------------------------------------------------------------
+
+    @property
+    def n_features_in_(self) -> int:
+        return len(self._started().names)
+
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        return np.array(self._started().names, object)
+
+    @property
+    def learner_weights_(self) -> np.ndarray:
+        """alpha: how much each learner's vote counts."""
+        self._started()
+        return self._ensemble.committee.weight.copy()
+
+    @property
+    def expert_mistakes_(self) -> np.ndarray:
+        """Mistakes of each expert, the first i learners together."""
+        self._started()
+        return self._ensemble.committee.mistakes.copy()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the model's arrays."""
+        if not hasattr(self, "_columns"):
+            return 0
+        return sum(
+            array.nbytes
+            for ensemble in self._ensembles
+            for part in ensemble
+            for array in part
+            if isinstance(array, np.ndarray)
+        )
+
+    @property
+    def n_nodes_(self) -> np.ndarray:
+        """Nodes of each tree."""
+        self._started()
+        return np.concatenate([ensemble.forest.n_nodes for ensemble in self._ensembles])
+
+    def structure(self, tree: int) -> tuple[Any, ...]:
+        """One tree as nested tuples: see `edgewise.learners.forest.structure`; columns are those of X."""
+        columns = self._started()
+        place = {"numeric": np.flatnonzero(~columns.nominal), "nominal": np.flatnonzero(columns.nominal)}
+
+        def renamed(node: tuple[Any, ...]) -> tuple[Any, ...]:
+            if node[0] == "leaf":
+                return node
+            column = int(place[node[0]][node[1]])
+            if node[0] == "numeric":
+                return (node[0], column, node[2], renamed(node[3]), renamed(node[4]))
+            return (node[0], column, {code: renamed(child) for code, child in node[2].items()})
+
+        return renamed(structure(self._ensemble.forest, tree))
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    @property
+    def _ensemble(self) -> Ensemble:
+        return self._ensembles[0]
+
+    def _started(self) -> Columns:
+        if not hasattr(self, "_columns"):
+            raise ValueError(
+                f"this {type(self).__name__} has learned nothing yet: call prequential, partial_fit or fit first"
+            )
+        return self._columns
+
+    def _check(self) -> None:
+        if not isinstance(self.n_estimators, int | np.integer) or self.n_estimators < 1:
+            raise ValueError(f"n_estimators={self.n_estimators!r}: an ensemble needs at least 1 weak learner")
+        if not isinstance(self.chunk_size, int | np.integer) or self.chunk_size < 1:
+            raise ValueError(f"chunk_size={self.chunk_size!r}: at least 1 row")
+        self._estimator().check()
+
+    def _estimator(self) -> HoeffdingTree | GivenVotes:
+        estimator = HoeffdingTree() if self.estimator is None else self.estimator
+        if not isinstance(estimator, HoeffdingTree | GivenVotes):
+            raise ValueError(f"estimator={estimator!r}: a HoeffdingTree")
+        return estimator
+
+    def _start(self, columns: Columns, classes: np.ndarray) -> None:
+        """Draw the learners' parameters and make the state."""
+        for_trees, self._rng = np.random.default_rng(self.random_state).spawn(2)
+        estimator = self._estimator()
+        tree = estimator if isinstance(estimator, HoeffdingTree) else HoeffdingTree()
+        self.parameters_ = tree.draw(self.n_estimators, len(columns.names), for_trees)
+        self._columns = columns
+        self.classes_ = classes
+        self.rounds_ = 0
+        self.mistakes_ = 0
+        self._ensembles = self._new_ensembles(tree, classes.size)
+
+    def _new_ensembles(self, tree: HoeffdingTree, k: int) -> list[Ensemble]:
+        kind = GIVEN if isinstance(self._estimator(), GivenVotes) else self._tree_kind
+        return [self._new_ensemble(tree, self.parameters_, self._plan(k), kind)]
+
+    def _new_ensemble(self, tree: HoeffdingTree, drawn: TreeParameters, plan: Plan, kind: int) -> Ensemble:
+        n, group = self.n_estimators, plan.n_labels if kind == GROUP else 1
+        if kind == GIVEN and len(self._columns.names) != n:
+            raise ValueError(f"X has {len(self._columns.names)} columns: GivenVotes needs one for each of {n} learners")
+        trees = 2 if kind == GROUP else plan.n_labels
+        return Ensemble(
+            plan,
+            Learners(np.full(n, kind), np.arange(n) * group, drawn.importance_scale),
+            Committee(np.full(n, self._first_weight()), np.zeros(n), np.zeros((n, 2)), np.zeros(n)),
+            tree.forest(drawn, self._columns.nominal, self._columns.n_categories, trees, group),
+            zero_one_potentials(plan.n_labels, n, self._edge()) if self._edge() else zero_one_potentials(2, 1, 0.1, 1),
+        )
+
+    def _learn(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, keep: Any = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Check everything first, so that bad input leaves the model as it was; then learn in chunks."""
+        self._check()
+        table = as_table(X)
+        labels = label_array(y, len(table))
+        weights = weight_array(sample_weight, len(table))
+        started = hasattr(self, "_columns")
+        if started:
+            columns = checked_columns(self._columns, table)
+            known = self.classes_
+            if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), known):
+                raise ValueError(f"classes={np.unique(np.asarray(classes)).tolist()!r}: this model was started with {known.tolist()!r}")
+        else:
+            columns = columns_of(table)
+            known = class_array(labels if classes is None else classes)
+        codes = label_codes(labels, known)
+        numeric, nominal = encode(columns, table)
+        if isinstance(self._estimator(), GivenVotes):
+            check_votes(numeric, known.size)
+        if not started:
+            self._start(columns, known)
+        elif columns.categories != self._columns.categories:
+            self._columns = columns
+            self._ensembles = [
+                ensemble._replace(forest=with_categories(ensemble.forest, columns.n_categories))
+                for ensemble in self._ensembles
+            ]
+        codes = np.where(weights > 0.0, codes, -1)
+        rounds = self.rounds_ + np.cumsum(codes >= 0)
+        guesses, decisions = self._run(numeric, nominal, codes, weights, rounds, keep)
+        self.rounds_ += int((codes >= 0).sum())
+        self.mistakes_ += int(((guesses != codes) & (codes >= 0)).sum())
+        return guesses, decisions
+
+    def _vote(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        columns = self._started()
+        table = as_table(X)
+        checked_columns(columns, table)
+        numeric, nominal = encode(columns, table)
+        if isinstance(self._estimator(), GivenVotes):
+            check_votes(numeric, self.classes_.size)
+        n = len(table)
+        return self._run(numeric, nominal, np.full(n, -1), np.ones(n), np.zeros(n, np.int64), None)
+
+    def _run(
+        self,
+        numeric: np.ndarray,
+        nominal: np.ndarray,
+        codes: np.ndarray,
+        weights: np.ndarray,
+        rounds: np.ndarray,
+        keep: Any,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Send rows through the ensemble, chunk by chunk."""
+        n = codes.size
+        guesses, decisions = np.zeros(n, np.int64), np.zeros((n, self.classes_.size))
+        draws = self._draws(self._ensemble.plan)
+        for first in range(0, n, self.chunk_size):
+            part = slice(first, min(n, first + self.chunk_size))
+            size = part.stop - part.start
+            learned = codes[part] >= 0
+            uniforms = np.zeros((size, max(1, draws)))
+            if draws:
+                uniforms[learned] = self._rng.random((int(learned.sum()), draws))
+            chunk = Chunk(
+                numeric[part],
+                nominal[part],
+                codes[part],
+                weights[part],
+                rounds[part],
+                uniforms,
+                np.zeros((size, numeric.shape[1])),
+                np.zeros((size, numeric.shape[1])),
+            )
+            guesses[part], decisions[part], trace = self._run_chunk(chunk)
+            if keep is not None:
+                keep(guesses[part], trace, chunk)
+        return guesses, decisions
+
+    def _run_chunk(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray, Trace]:
+        self._ensembles[0], trace, guesses, decisions = run(self._ensembles[0], chunk)
+        return guesses, decisions, trace
+
+    def _probabilities(self, decisions: np.ndarray) -> np.ndarray:
+        """Shares of the scores, which are sums of non-negative votes; uniform where nobody voted."""
+        total = decisions.sum(axis=1, keepdims=True)
+        return np.divide(decisions, total, out=np.full(decisions.shape, 1.0 / decisions.shape[1]), where=total > 0.0)
+
+
+def check_votes(numeric: np.ndarray, k: int) -> None:
+    """ValueError unless every given vote is the number of a class."""
+    wrong = np.argwhere(~((numeric == np.floor(numeric)) & (numeric >= 0) & (numeric < k)))
+    if wrong.size:
+        row, column = wrong[0]
+        raise ValueError(f"the vote {numeric[row, column]} in row {row}, column {column}: a whole number below {k}")
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    """Probabilities proportional to exp(scores), row by row."""
+    exps = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return exps / exps.sum(axis=1, keepdims=True)

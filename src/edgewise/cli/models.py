@@ -1,0 +1,23 @@
+"""`edgewise models`: what can race."""
+
+from __future__ import annotations
+
+import click
+
+from edgewise.cli.errors import debug_option
+
+
+@click.command(short_help="List the models that can race.")
+@debug_option
+def models() -> None:
+    """List the models that can race, and the published algorithm behind each.
+
+    \b
+    A model is asked for by name, with two optional additions:
+      mbbm:0.05    an edge (OnlineMBBM only)
+      olm@paper    the setting of the paper, instead of edgewise's defaults
+    """
+    from edgewise.cli.show import print_models
+    from edgewise.evaluation.models import MODELS
+
+    print_models(MODELS)

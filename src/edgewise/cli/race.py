@@ -1,0 +1,246 @@
+"""`edgewise race`: models against each other on streams; `edgewise draw`: the picture again from saved runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from edgewise.cli.errors import BadInput, RunFailed, debug_option, reading_input, words_of, writing
+
+if TYPE_CHECKING:
+    from edgewise.cli.sources import Source
+    from edgewise.evaluation.models import ModelSpec
+    from edgewise.evaluation.runs import Run
+
+DEFAULT_MODELS = "olm,mbbm,oza,trees"
+DEFAULT_OUT = "race-results"
+RUNS, PICTURE = "runs.json", "curves.png"
+
+RACE_EPILOG = """\b
+Examples:
+  edgewise race car
+  edgewise race car nursery --models olm,mbbm:0.05,trees --seeds 5
+  edgewise race letter --rows 5000 --learners 30 --preset paper
+  edgewise race my.csv --header --target label --categorical color,size
+  edgewise race --from race-results/runs.json
+"""
+
+
+@click.command(epilog=RACE_EPILOG, short_help="Compare models on streams of examples.")
+@click.argument("data", nargs=-1, metavar="DATA...")
+@click.option(
+    "--models",
+    "-m",
+    metavar="NAMES",
+    default=DEFAULT_MODELS,
+    show_default=True,
+    help="Who races (see 'edgewise models').",
+)
+@click.option(
+    "--learners",
+    "-n",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="Weak learners per model.",
+)
+@click.option(
+    "--seeds",
+    metavar="K",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Repeat with seeds 1 to K: other shuffles, other random choices.",
+)
+@click.option("--rows", metavar="R", type=click.IntRange(min=1), help="Stop after so many rows.")
+@click.option("--preset", type=click.Choice(["paper"]), help="Settings of the paper instead of edgewise's defaults.")
+@click.option(
+    "--order",
+    type=click.Choice(["shuffled", "file"]),
+    help="Order of the rows. [default: shuffled; data in time order stay in order]",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help=f"Folder for {RUNS} and {PICTURE}. [default: {DEFAULT_OUT}]",
+)
+@click.option(
+    "--target", metavar="COLUMN", help="Your file: the label's column, a name or a number from 0. [default: the last]"
+)
+@click.option(
+    "--categorical", metavar="COLUMNS", help="Your file: columns of numbers that are really categories, as a,b,c."
+)
+@click.option("--header/--no-header", default=None, help="Your file: whether line 1 names the columns.")
+@click.option(
+    "--chunk-rows",
+    metavar="R",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    help="Rows between reports.",
+)
+@click.option(
+    "--from",
+    "saved",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Run nothing: show and draw the runs in this file again.",
+)
+@debug_option
+def race(
+    data: tuple[str, ...],
+    models: str,
+    learners: int,
+    seeds: int,
+    rows: int | None,
+    preset: str | None,
+    order: str | None,
+    out: Path | None,
+    target: str | None,
+    categorical: str | None,
+    header: bool | None,
+    chunk_rows: int,
+    saved: Path | None,
+) -> None:
+    """Compare models on streams of examples.
+
+    DATA is the name of a data set (see 'edgewise data list') or a file of your own. Every row is guessed, then learned.
+    The race ends in a table, a picture of the learning curves, and a JSON file of all runs.
+    """
+    if saved is not None:
+        if data:
+            raise BadInput("--from shows saved runs: it takes no DATA")
+        _again(saved, out)
+        return
+    if not data:
+        raise click.UsageError("no DATA given: name a data set or a file, for instance 'edgewise race car'")
+    from edgewise.cli.sources import load_source, parse_source
+
+    specs = _parse_models(models, preset)
+    with reading_input():
+        sources = [parse_source(text, target=target, categorical=categorical, header=header) for text in data]
+        if (target or categorical or header is not None) and all(source.path is None for source in sources):
+            raise ValueError("--target, --categorical and --header are about a file of yours; DATA names none")
+    folder = out or Path(DEFAULT_OUT)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    runs: list[Run] = []
+    for source in sources:
+        with reading_input():
+            X, y = load_source(source)
+        _run_one(runs, source, X, y, specs, learners, range(1, seeds + 1), rows, order, chunk_rows, folder)
+    _finish(runs, folder / PICTURE, folder / RUNS)
+
+
+@click.command(short_help="Draw saved runs again.")
+@click.argument(
+    "files",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="RUNS.json...",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path(PICTURE),
+    show_default=True,
+    help="The picture: .png, .svg or .pdf.",
+)
+@debug_option
+def draw(files: tuple[Path, ...], out: Path) -> None:
+    """Draw the learning curves of saved runs, from one file or several together.
+
+    \b
+    Example:
+      edgewise draw race-results/runs.json --out car.svg
+    """
+    from edgewise.evaluation.pictures import draw as draw_runs
+    from edgewise.evaluation.runs import load_runs
+
+    with reading_input():
+        runs = [run for file in files for run in load_runs(file)]
+    _draw(draw_runs, runs, out)
+    click.echo(out)
+
+
+def _parse_models(text: str, preset: str | None) -> list[ModelSpec]:
+    from edgewise.evaluation.models import ModelSpec
+
+    names = [name for name in text.split(",") if name.strip()]
+    if not names:
+        raise BadInput(f"--models {text!r} names no model")
+    with reading_input():
+        return list(dict.fromkeys(ModelSpec.parse(name, preset) for name in names))
+
+
+def _run_one(
+    runs: list[Run],
+    source: Source,
+    X: Any,
+    y: Any,
+    specs: list[ModelSpec],
+    learners: int,
+    seeds: range,
+    rows: int | None,
+    order: str | None,
+    chunk_rows: int,
+    folder: Path,
+) -> None:
+    """Race on one stream; every finished run is saved at once, so that Ctrl-C loses only the one under way."""
+    from edgewise.cli.show import RaceProgress
+    from edgewise.evaluation.racing import race_runs
+    from edgewise.evaluation.runs import save_runs
+
+    models = {str(spec): (lambda seed, spec=spec: spec.make(learners, seed)) for spec in specs}
+    with RaceProgress(len(models) * len(seeds)) as progress:
+        laps = race_runs(
+            models,
+            {source.name: (X, y)},
+            seeds,
+            order=order or ("file" if source.in_order else "shuffled"),
+            rows=rows,
+            progress=progress.step,
+            chunk_rows=chunk_rows,
+        )
+        while True:
+            try:
+                run = next(laps, None)
+            except Exception as error:
+                raise RunFailed(f"{source.name}, {progress.model}: {words_of(error)}") from error
+            if run is None:
+                return
+            runs.append(run)
+            progress.finish(run)
+            with writing(folder / RUNS):
+                save_runs(runs, folder / RUNS)
+
+
+def _again(saved: Path, out: Path | None) -> None:
+    from edgewise.evaluation.runs import load_runs
+
+    with reading_input():
+        runs = load_runs(saved)
+    _finish(runs, (out or saved.parent) / PICTURE, saved)
+
+
+def _finish(runs: list[Run], picture: Path, saved: Path) -> None:
+    from edgewise.cli.show import print_summary
+    from edgewise.evaluation.pictures import draw as draw_runs
+    from edgewise.evaluation.racing import summarize
+
+    print_summary(summarize(runs))
+    _draw(draw_runs, runs, picture)
+    click.echo(f"learning curves: {picture}")
+    click.echo(f"runs:            {saved}")
+
+
+def _draw(draw_runs: Any, runs: list[Run], picture: Path) -> None:
+    with writing(picture):
+        try:
+            draw_runs(runs, picture)
+        except ValueError as error:
+            raise BadInput(words_of(error)) from error

@@ -1,0 +1,55 @@
+"""DATA on the command line: the name of a data set, or a file of the user's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from edgewise.evaluation.models import suggestion
+from edgewise.streams import datasets
+
+
+class Source(NamedTuple):
+    """A stream to race on; `path` is None for a data set known by name."""
+
+    name: str
+    path: Path | None
+    options: dict[str, Any]
+    in_order: bool
+
+
+def parse_source(text: str, *, target: str | None, categorical: str | None, header: bool | None) -> Source:
+    """Tell a data set from a file. A registered name wins; `./car` is a file."""
+    known = datasets.names()
+    if text in known:
+        return Source(text, None, {}, bool(datasets.info(text).in_order))
+    path = Path(text)
+    if path.is_file():
+        options: dict[str, Any] = {} if target is None else {"target": _column(target)}
+        if categorical:
+            options["categorical"] = [_column(name) for name in categorical.split(",")]
+        if header is not None:
+            options["header"] = header
+        return Source(path.name, path, options, False)
+    if path.is_dir():
+        raise ValueError(f"{text} is a folder; name a file")
+    if path.suffix or len(path.parts) > 1:
+        raise ValueError(f"no such file: {text}")
+    raise ValueError(f"unknown data set {text!r}, and no such file; {suggestion(text, known)}")
+
+
+def load_source(source: Source) -> tuple[Any, Any]:
+    """The examples and labels, with all rows."""
+    if source.path is None:
+        return datasets.load(source.name)
+    from edgewise.streams.files import read
+
+    return read(source.path, **source.options)
+
+
+def _column(text: str) -> str | int:
+    """A column by position if it is a whole number, by name otherwise."""
+    try:
+        return int(text)
+    except ValueError:
+        return text.strip()

@@ -1,0 +1,66 @@
+"""How good a run was: measures over a confusion matrix (true label by guessed label) and over the row of hits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+WINDOWS = 50
+SMALLEST_WINDOW = 20
+
+
+def label_codes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """The position of each label in `classes`, which are sorted."""
+    codes = np.searchsorted(classes, labels).clip(max=classes.size - 1)
+    unknown = classes[codes] != labels
+    if np.any(unknown):
+        label = labels[unknown].tolist()[0]
+        raise ValueError(f"label {label!r}: not one of the {classes.size} classes {_some(classes)}")
+    return codes
+
+
+def count_confusion(truth: np.ndarray, guesses: np.ndarray, n_classes: int) -> np.ndarray:
+    """Rows of each (true, guessed) pair of label codes."""
+    pairs = np.bincount(truth * n_classes + guesses, minlength=n_classes * n_classes)
+    return pairs.reshape(n_classes, n_classes)
+
+
+def accuracy(confusion: np.ndarray) -> float:
+    """Share of the rows on the diagonal."""
+    return float(np.trace(confusion) / confusion.sum())
+
+
+def cohen_kappa(confusion: np.ndarray) -> float:
+    """Agreement beyond chance (Cohen 1960); 0 where chance alone already agrees on every row."""
+    rows = int(confusion.sum())
+    # In integers, so that "chance agrees on every row" is decided exactly.
+    by_chance = sum(int(a) * int(b) for a, b in zip(confusion.sum(axis=0), confusion.sum(axis=1), strict=True))
+    if by_chance == rows * rows:
+        return 0.0
+    return (int(np.trace(confusion)) * rows - by_chance) / (rows * rows - by_chance)
+
+
+def recalls(confusion: np.ndarray) -> list[float | None]:
+    """Share of each class's rows that were guessed right; None for a class without rows."""
+    totals = confusion.sum(axis=1)
+    return [float(right / total) if total else None for right, total in zip(np.diag(confusion), totals, strict=True)]
+
+
+def last_fifth(hits: np.ndarray) -> float:
+    """Accuracy on the last fifth of the rows, rounded up: the last ceil(n / 5)."""
+    return float(np.mean(hits[hits.size - -(-hits.size // 5) :]))
+
+
+def learning_curve(hits: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Row numbers, accuracy in the window that ends there, accuracy of all rows up to there.
+
+    The stream is cut into 50 windows of equal size (give or take a row), fewer where they would fall short of 20 rows.
+    """
+    windows = max(1, min(WINDOWS, hits.size // SMALLEST_WINDOW))
+    edges = np.arange(windows + 1, dtype=np.int64) * hits.size // windows
+    right = np.add.reduceat(hits, edges[:-1], dtype=np.int64)
+    return edges[1:], right / np.diff(edges), np.cumsum(right) / edges[1:]
+
+
+def _some(classes: np.ndarray, most: int = 8) -> str:
+    shown = ", ".join(repr(label) for label in classes[:most].tolist())
+    return shown if classes.size <= most else f"{shown}, ..."

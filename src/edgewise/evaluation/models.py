@@ -1,0 +1,129 @@
+"""The models that `edgewise race` knows by name.
+
+A model is asked for as `name[:edge][@preset]`: `olm`, `mbbm:0.05`, `olm@paper`, `mbbm:0.1@paper`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import edgewise
+
+PRESETS = ("paper",)
+
+
+class Entry(NamedTuple):
+    """A kind of model: what `edgewise models` prints, and how one is made."""
+
+    algorithm: str
+    description: str
+    estimator: str  # the name of a class in `edgewise`
+    settings: dict[str, Any]
+    takes_edge: bool = False
+
+    def build(self, n_learners: int, seed: int | None, preset: str | None = None, **further: Any) -> Any:
+        estimator = getattr(edgewise, self.estimator)
+        settings = {**self.settings, **further, "n_estimators": n_learners, "random_state": seed}
+        return estimator(**settings) if preset is None else estimator.preset(preset, **settings)
+
+
+MODELS: dict[str, Entry] = {
+    "olm": Entry(
+        "AdaBoost.OLM (Jung et al. 2017, Algorithm 2)",
+        "adaptive boosting on the logistic loss; needs no edge",
+        "AdaBoostOLM",
+        {"loss": "logistic"},
+    ),
+    "olm-exponential": Entry(
+        "AdaBoost.OLM (Jung et al. 2017, Appendix D.1)",
+        "adaptive boosting on the exponential loss",
+        "AdaBoostOLM",
+        {"loss": "exponential"},
+    ),
+    "olm-hinge": Entry(
+        "AdaBoost.OLM (Jung et al. 2017, Appendix D.2)",
+        "adaptive boosting on the square hinge loss",
+        "AdaBoostOLM",
+        {"loss": "square_hinge"},
+    ),
+    "mbbm": Entry(
+        "OnlineMBBM (Jung et al. 2017, Algorithm 1)",
+        "boost by majority, optimal for a known edge; mbbm:0.05 sets the edge (0.1 if not given)",
+        "OnlineMBBM",
+        {},
+        takes_edge=True,
+    ),
+    "oza": Entry(
+        "online AdaBoost (Oza 2005)",
+        "Poisson resampling by the errors of earlier learners",
+        "OzaBoost",
+        {},
+    ),
+    "ova": Entry(
+        "OvA (Jung et al. 2017, Appendix E)",
+        "one binary booster per class",
+        "OneVsAllOLM",
+        {},
+    ),
+    "adaova": Entry(
+        "AdaOVA (Jung et al. 2017, Appendix E)",
+        "every learner is a group of one binary tree per class",
+        "AdaOVA",
+        {},
+    ),
+    "trees": Entry(
+        "Hoeffding trees (Domingos, Hulten 2000)",
+        "the trees alone, averaged: what boosting has to beat",
+        "HoeffdingForest",
+        {},
+    ),
+}
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """A model asked for by name; `str(spec)` is the name in tables, files and pictures."""
+
+    name: str
+    edge: float | None = None
+    preset: str | None = None
+
+    @classmethod
+    def parse(cls, text: str, preset: str | None = None) -> ModelSpec:
+        """Read `name[:edge][@preset]`; `preset` is used where the text names none."""
+        rest, at, own_preset = text.strip().partition("@")
+        name, colon, edge_text = rest.partition(":")
+        if name not in MODELS:
+            raise ValueError(f"unknown model {name!r}; {suggestion(name, MODELS)}")
+        if at and own_preset not in PRESETS:
+            raise ValueError(f"{text}: unknown preset {own_preset!r}; there is: {', '.join(PRESETS)}")
+        if colon and not MODELS[name].takes_edge:
+            takers = ", ".join(known for known, entry in MODELS.items() if entry.takes_edge)
+            raise ValueError(f"{text}: {name} takes no edge; only {takers} does")
+        return cls(name, _edge(edge_text, text) if colon else None, own_preset if at else preset)
+
+    def make(self, n_learners: int, seed: int | None) -> Any:
+        further = {} if self.edge is None else {"edge": self.edge}
+        return MODELS[self.name].build(n_learners, seed, self.preset, **further)
+
+    def __str__(self) -> str:
+        edge = "" if self.edge is None else f":{self.edge:g}"
+        return f"{self.name}{edge}" + (f"@{self.preset}" if self.preset else "")
+
+
+def suggestion(name: str, known: Any) -> str:
+    """Words for an error message: the names closest to a mistyped one, or all there are."""
+    close = difflib.get_close_matches(name.lower(), list(known), n=3, cutoff=0.6)
+    return f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(known)}"
+
+
+def _edge(text: str, whole: str) -> float:
+    try:
+        edge = float(text)
+    except ValueError:
+        edge = float("nan")
+    if not 0 < edge < 1:
+        raise ValueError(f"{whole}: the edge {text!r} is not a number between 0 and 1")
+    return edge

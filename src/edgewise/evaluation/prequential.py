@@ -1,0 +1,156 @@
+"""Prequential evaluation (Dawid 1984): every row is guessed first and learned right after.
+
+Rows go through `model.prequential` in slices. A model's guesses do not depend on how the rows are cut, so neither does
+anything measured here; slices only set how often progress is reported and how much of a stream is held at once.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+import edgewise
+from edgewise.evaluation import measures
+from edgewise.evaluation.runs import Curve, Run
+from edgewise.streams.table import Table, as_table
+
+CHUNK_ROWS = 1000
+WARM_UP_ROWS = 50
+
+Progress = Callable[[int, float], None]  # rows done, accuracy so far
+
+
+def evaluate(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    classes: Any = None,
+    progress: Progress | None = None,
+    chunk_rows: int = CHUNK_ROWS,
+) -> Run:
+    """Run a model over examples in the order given; the model has learned them all afterwards.
+
+    X is anything `edgewise.Table` can be made from. `classes` are all labels that may come (default: those in y).
+    """
+    if chunk_rows < 1:
+        raise ValueError(f"chunk_rows={chunk_rows}: at least 1")
+    table = as_table(X)
+    labels = np.asarray(y)
+    if labels.ndim != 1 or len(labels) != len(table):
+        raise ValueError(f"y has shape {labels.shape}: {len(table)} rows need one label each")
+    slices = (slice(start, start + chunk_rows) for start in range(0, len(labels), chunk_rows))
+    chunks = ((table[rows], labels[rows]) for rows in slices)
+    return evaluate_stream(model, chunks, np.unique(labels) if classes is None else classes, progress=progress)
+
+
+def evaluate_stream(
+    model: Any, chunks: Iterable[tuple[Any, Any]], classes: Any, *, progress: Progress | None = None
+) -> Run:
+    """Run a model over a stream of (X, y) chunks; of past rows, one bit each is kept.
+
+    Time is that of `model.prequential` alone. Kernels are compiled (or read from their cache) before the clock starts:
+    a small untrained twin of the model, with the same settings, goes through the first 50 rows.
+    """
+    labels = np.unique(np.asarray(classes))
+    tally = _Tally(labels.size)
+    cpu = wall = 0.0
+    features = 0
+    for number, (table, y) in enumerate(_with_rows(chunks)):
+        if number == 0:
+            features = table.shape[1]
+            _warm_up(model, table[:WARM_UP_ROWS], y[:WARM_UP_ROWS], labels)
+        truth = measures.label_codes(y, labels)
+        cpu_start, wall_start = time.process_time(), time.perf_counter()
+        guesses = model.prequential(table, y, classes=labels)
+        cpu += time.process_time() - cpu_start
+        wall += time.perf_counter() - wall_start
+        tally.add(truth, measures.label_codes(np.asarray(guesses), labels))
+        if progress is not None:
+            progress(tally.rows, tally.accuracy)
+    if tally.rows == 0:
+        raise ValueError("no rows: there is nothing to evaluate")
+    hits = tally.hits()
+    rows, windowed, cumulative = measures.learning_curve(hits)
+    return Run(
+        model=type(model).__name__,
+        data="",
+        seed=None,
+        order="file",
+        learners=getattr(model, "n_estimators", None),
+        rows=tally.rows,
+        features=features,
+        classes=labels.tolist(),
+        accuracy=measures.accuracy(tally.confusion),
+        last_fifth=measures.last_fifth(hits),
+        kappa=measures.cohen_kappa(tally.confusion),
+        recall=measures.recalls(tally.confusion),
+        confusion=tally.confusion.tolist(),
+        curve=Curve(rows.tolist(), windowed.tolist(), cumulative.tolist()),
+        cpu_seconds=cpu,
+        wall_seconds=wall,
+        model_bytes=_bytes_of(model),
+        peak_bytes=peak_bytes(),
+        versions={
+            "edgewise": edgewise.__version__,
+            "python": ".".join(map(str, sys.version_info[:3])),
+            "numpy": np.__version__,
+        },
+    )
+
+
+def peak_bytes() -> int | None:
+    """The most memory this process has held at any time; None where the system does not say (Windows)."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # Linux counts in KiB, macOS in bytes.
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+class _Tally:
+    """What is kept of the rows so far: the confusion matrix, and one bit a row for right or wrong."""
+
+    def __init__(self, n_classes: int) -> None:
+        self.confusion = np.zeros((n_classes, n_classes), dtype=np.int64)
+        self.rows = 0
+        self._packed: list[tuple[np.ndarray, int]] = []
+
+    def add(self, truth: np.ndarray, guesses: np.ndarray) -> None:
+        self.confusion += measures.count_confusion(truth, guesses, len(self.confusion))
+        self._packed.append((np.packbits(truth == guesses), truth.size))
+        self.rows += truth.size
+
+    @property
+    def accuracy(self) -> float:
+        return measures.accuracy(self.confusion)
+
+    def hits(self) -> np.ndarray:
+        return np.concatenate([np.unpackbits(bits, count=count) for bits, count in self._packed])
+
+
+def _with_rows(chunks: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Table, np.ndarray]]:
+    for X, y in chunks:
+        labels = np.asarray(y)
+        if labels.size:
+            yield as_table(X), labels
+
+
+def _warm_up(model: Any, table: Table, y: np.ndarray, classes: np.ndarray) -> None:
+    """Compile what the model needs without touching it."""
+    settings = copy.deepcopy(model.get_params(deep=False))
+    if "n_estimators" in settings:
+        settings["n_estimators"] = min(2, settings["n_estimators"])
+    type(model)(**settings).prequential(table, y, classes=classes)
+
+
+def _bytes_of(model: Any) -> int | None:
+    size = getattr(model, "nbytes", None)
+    return None if size is None else int(size)

@@ -1,0 +1,153 @@
+"""Races: several models over several streams, each in several orders, summarized by mean and standard error."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.evaluation.prequential import CHUNK_ROWS, evaluate
+from edgewise.evaluation.runs import Run
+from edgewise.streams.table import as_table
+
+Factory = Callable[[int], Any]  # seed -> an untrained model
+
+
+class Step(NamedTuple):
+    """Where a race is: rows done of a run, and its accuracy so far."""
+
+    data: str
+    model: str
+    seed: int
+    done: int
+    total: int
+    accuracy: float
+
+
+class Mean(NamedTuple):
+    """A mean over runs and its standard error, None for a single run."""
+
+    value: float
+    error: float | None
+
+
+class Summary(NamedTuple):
+    """One line of a race's table: a model on a stream, over all seeds."""
+
+    data: str
+    model: str
+    learners: int | None
+    order: str
+    rows: int
+    seeds: int
+    accuracy: Mean
+    last_fifth: Mean
+    kappa: Mean
+    rows_per_second: Mean
+    model_bytes: Mean | None
+
+
+class Race(NamedTuple):
+    runs: list[Run]
+    summary: list[Summary]
+
+
+def race(
+    models: Mapping[str, Factory],
+    data: Mapping[str, tuple[Any, Any]],
+    seeds: Sequence[int] = (1,),
+    *,
+    order: str = "shuffled",
+    rows: int | None = None,
+    progress: Callable[[Step], None] | None = None,
+    chunk_rows: int = CHUNK_ROWS,
+) -> Race:
+    """Run every model over every stream once per seed; see `race_runs`."""
+    runs = list(race_runs(models, data, seeds, order=order, rows=rows, progress=progress, chunk_rows=chunk_rows))
+    return Race(runs, summarize(runs))
+
+
+def race_runs(
+    models: Mapping[str, Factory],
+    data: Mapping[str, tuple[Any, Any]],
+    seeds: Sequence[int] = (1,),
+    *,
+    order: str = "shuffled",
+    rows: int | None = None,
+    progress: Callable[[Step], None] | None = None,
+    chunk_rows: int = CHUNK_ROWS,
+) -> Iterator[Run]:
+    """The runs of a race, one by one as they finish.
+
+    A seed sets the order of the rows, `numpy.random.default_rng(seed).permutation(n)`, and the model's `random_state`;
+    all models see the same orders. With `order="file"` rows stay as they are and the seed only reaches the model.
+    `rows` keeps the first so many rows of the order; the classes are those of all rows of the stream.
+    """
+    for name, (X, y) in data.items():
+        table, labels = as_table(X), np.asarray(y)
+        classes = np.unique(labels)
+        for seed in seeds:
+            chosen = row_order(len(labels), order, seed)[:rows]
+            inputs, targets = table[chosen], labels[chosen]
+            for model_name, factory in models.items():
+                report = _reporter(progress, name, model_name, seed, len(targets))
+                run = evaluate(factory(seed), inputs, targets, classes=classes, progress=report, chunk_rows=chunk_rows)
+                yield dataclasses.replace(run, model=model_name, data=name, seed=seed, order=order)
+
+
+def row_order(n: int, order: str, seed: int) -> np.ndarray:
+    """The order of n rows in which a seed plays them."""
+    if order == "shuffled":
+        return np.random.default_rng(seed).permutation(n)
+    if order == "file":
+        return np.arange(n)
+    raise ValueError(f"order={order!r}: shuffled or file")
+
+
+def summarize(runs: Sequence[Run]) -> list[Summary]:
+    """Mean and standard error over seeds, one line per stream and model, in the order of first appearance."""
+    groups: dict[tuple[Any, ...], list[Run]] = {}
+    for run in runs:
+        groups.setdefault((run.data, run.model, run.learners, run.order, run.rows), []).append(run)
+    return [_summary(group) for group in groups.values()]
+
+
+def mean(values: Sequence[float]) -> Mean:
+    """Mean and standard error (sample standard deviation over the root of the count)."""
+    if len(values) == 1:
+        return Mean(float(values[0]), None)
+    return Mean(float(np.mean(values)), float(np.std(values, ddof=1) / math.sqrt(len(values))))
+
+
+def _summary(group: Sequence[Run]) -> Summary:
+    first = group[0]
+    sizes = [run.model_bytes for run in group if run.model_bytes is not None]
+    return Summary(
+        data=first.data,
+        model=first.model,
+        learners=first.learners,
+        order=first.order,
+        rows=first.rows,
+        seeds=len(group),
+        accuracy=mean([run.accuracy for run in group]),
+        last_fifth=mean([run.last_fifth for run in group]),
+        kappa=mean([run.kappa for run in group]),
+        rows_per_second=mean([run.rows_per_second for run in group]),
+        model_bytes=mean(sizes) if sizes else None,
+    )
+
+
+def _reporter(
+    progress: Callable[[Step], None] | None, data: str, model: str, seed: int, total: int
+) -> Callable[[int, float], None] | None:
+    if progress is None:
+        return None
+
+    def report(done: int, accuracy: float) -> None:
+        progress(Step(data, model, seed, done, total, accuracy))
+
+    report(0, float("nan"))
+    return report

@@ -1,0 +1,116 @@
+"""A finished run and its JSON file.
+
+The file is strict JSON (no NaN, no Infinity) with a format name and a version, so that an old file keeps its reader:
+
+    {"format": "edgewise-runs", "version": 1, "runs": [{"model": "olm", "data": "car", ...}]}
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FORMAT = "edgewise-runs"
+VERSION = 1
+
+Label = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A learning curve: at each row number, accuracy in the window ending there and accuracy over all rows so far."""
+
+    rows: list[int]
+    windowed: list[float]
+    cumulative: list[float]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One model over one stream in one order: every row is guessed, then learned."""
+
+    model: str
+    data: str
+    seed: int | None
+    order: str  # "shuffled" or "file"
+    learners: int | None
+    rows: int
+    features: int
+    classes: list[Label]
+    accuracy: float
+    last_fifth: float
+    kappa: float
+    recall: list[float | None]  # by class; None for a class that never came
+    confusion: list[list[int]]  # [true][guessed]
+    curve: Curve
+    cpu_seconds: float  # of the learning loop alone: no compiling, no reading of data
+    wall_seconds: float
+    model_bytes: int | None
+    peak_bytes: int | None  # most memory the process ever held, earlier runs in it included
+    versions: dict[str, str]
+
+    @property
+    def rows_per_second(self) -> float:
+        """Rows per second of CPU time, which other work on the machine does not change much."""
+        return self.rows / max(self.cpu_seconds, 1e-9)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        save_runs([self], path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Run:
+        runs = load_runs(path)
+        if len(runs) != 1:
+            raise ValueError(f"{os.fspath(path)}: holds {len(runs)} runs, not 1; use load_runs")
+        return runs[0]
+
+
+def save_runs(runs: Sequence[Run], path: str | os.PathLike[str]) -> None:
+    """Write runs as JSON; a reader sees the old file or the new one, never half of one."""
+    document = {"format": FORMAT, "version": VERSION, "runs": [dataclasses.asdict(run) for run in runs]}
+    text = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False)
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        draft.write_text(text + "\n", encoding="utf-8")
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def load_runs(path: str | os.PathLike[str]) -> list[Run]:
+    """Read what `save_runs` wrote."""
+    name = os.fspath(path)
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_no_constant)
+    except ValueError as error:
+        raise ValueError(f"{name}: not a file of runs: {error}") from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ValueError(f'{name}: not a file of runs: it lacks "format": "{FORMAT}"')
+    if document.get("version") != VERSION:
+        raise ValueError(f"{name}: version {document.get('version')!r} of the format; this edgewise reads {VERSION}")
+    records = document.get("runs")
+    if not isinstance(records, list):
+        raise ValueError(f'{name}: "runs" is not a list')
+    return [_run(record, f"{name}: run {number}") for number, record in enumerate(records, start=1)]
+
+
+def _run(record: Any, where: str) -> Run:
+    expected = {field.name for field in dataclasses.fields(Run)}
+    if not isinstance(record, dict) or set(record) != expected:
+        odd = sorted(expected.symmetric_difference(record)) if isinstance(record, dict) else [type(record).__name__]
+        raise ValueError(f"{where}: fields missing or unknown: {', '.join(map(str, odd))}")
+    try:
+        return Run(**{**record, "curve": Curve(**record["curve"])})
+    except TypeError as error:
+        raise ValueError(f"{where}: curve: {error}") from error
+
+
+def _no_constant(token: str) -> float:
+    raise ValueError(f"{token} is not JSON")

@@ -1,0 +1,234 @@
+"""The arrays of a forest, how they are made, and how they grow.
+
+Nodes, leaves and statistics rows of all trees live in shared pools. A row holds what one leaf knows of one class, and
+exists only once that leaf has seen that class. Slots of split leaves are reused. Pools grow by doubling, outside the
+kernels: a kernel stops before an example for which there may be no room, and is called again with larger pools.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise._compile import kernel
+
+LEAF, NUMERIC, MULTIWAY = 0, 1, 2
+MAJORITY, NAIVE_BAYES, ADAPTIVE = 0, 1, 2
+LEAF_MODES = {"majority": MAJORITY, "naive_bayes": NAIVE_BAYES, "adaptive": ADAPTIVE}
+
+# Fields of a statistics row: weight, mean, sum of squares, least and largest value, 1/variance used by naive Bayes.
+WEIGHT, MEAN, SQUARES, LOW, HIGH, PRECISION = 0, 1, 2, 3, 4, 5
+# Counters in Forest.used.
+NODES, LINKS, LEAVES, ROWS = 0, 1, 2, 3
+# Sums in a leaf, Forest.tally: weight since the leaf was made, weight since the last attempt, weight predicted right
+# by majority and by naive Bayes.
+SEEN, PENDING, RIGHT_MAJORITY, RIGHT_BAYES = 0, 1, 2, 3
+
+NO_LIMIT = np.iinfo(np.int64).max
+
+
+class Forest(NamedTuple):
+    """N trees over k labels. Shapes: n trees, m numeric and c nominal features a tree may use, V nominal slots."""
+
+    # fixed for a forest
+    mode: np.ndarray  # [1] how leaves predict
+    max_nodes: np.ndarray  # [1] per tree
+    grace: np.ndarray  # [n] weight between two attempts
+    log_confidence: np.ndarray  # [n] ln(1/delta) of the Hoeffding bound
+    tie: np.ndarray  # [n] bound below which a split is made although the gap is smaller
+    numeric: np.ndarray  # [n, m] columns of the numeric part that tree n uses, -1 after the last
+    nominal: np.ndarray  # [n, c] columns of the nominal part, -1 after the last
+    categories: np.ndarray  # [columns] number of codes there is room for, per nominal column
+    offset: np.ndarray  # [n, c + 1] first slot of each nominal feature in a row of `counts`; its last slot is the sum
+    # trees
+    root: np.ndarray  # [n]
+    n_nodes: np.ndarray  # [n]
+    kind: np.ndarray  # [nodes] LEAF, NUMERIC or MULTIWAY
+    feature: np.ndarray  # [nodes] place in the tree's list of numeric or nominal features
+    threshold: np.ndarray  # [nodes]
+    child: np.ndarray  # [nodes] NUMERIC: left child, the right one follows; MULTIWAY: first link; LEAF: the leaf
+    width: np.ndarray  # [nodes] MULTIWAY: number of links
+    fallback: np.ndarray  # [nodes] child for missing values
+    links: np.ndarray  # [links] child node of each code, -1 where there is none
+    # leaves
+    class_weight: np.ndarray  # [leaves, k] weight of each class, with what was inherited at the split
+    row: np.ndarray  # [leaves, k] statistics row of each class, -1 where none was seen since the leaf was made
+    tally: np.ndarray  # [leaves, 4]
+    examples: np.ndarray  # [leaves] learned since the leaf was made
+    n_rows: np.ndarray  # [leaves] classes seen since the leaf was made
+    # statistics rows
+    gauss: np.ndarray  # [rows, 6, m]
+    constant: np.ndarray  # [rows] sum of log(precision)/2
+    counts: np.ndarray  # [rows, V]
+    # running moments of every numeric column: count, mean, sum of squares
+    moments: np.ndarray  # [3, columns]
+    # bookkeeping
+    free_leaves: np.ndarray
+    free_rows: np.ndarray
+    used: np.ndarray  # [4] nodes, links, free leaves left, free rows left
+
+
+GROWING = {
+    NODES: ("kind", "feature", "threshold", "child", "width", "fallback"),
+    LINKS: ("links",),
+    LEAVES: ("class_weight", "row", "tally", "examples", "n_rows"),
+    ROWS: ("gauss", "constant", "counts"),
+}
+
+
+def make_forest(
+    *,
+    n_labels: int,
+    mode: int,
+    grace: np.ndarray,
+    confidence: np.ndarray,
+    tie: np.ndarray,
+    numeric: np.ndarray,
+    nominal: np.ndarray,
+    n_numeric: int,
+    categories: np.ndarray,
+    max_nodes: int | None = None,
+) -> Forest:
+    """A forest of single leaves. `numeric` and `nominal` are Boolean [trees, columns]: which columns a tree may use."""
+    n = grace.size
+    offset = slot_offsets(nominal, categories)
+    leaves, rows = 2 * n, n * min(n_labels, 4) + 2
+    forest = Forest(
+        mode=np.array([mode], np.int64),
+        max_nodes=np.array([NO_LIMIT if max_nodes is None else max_nodes], np.int64),
+        grace=grace.astype(float),
+        log_confidence=np.log(1.0 / confidence.astype(float)),
+        tie=tie.astype(float),
+        numeric=column_lists(numeric),
+        nominal=column_lists(nominal),
+        categories=categories.astype(np.int64),
+        offset=offset,
+        root=np.arange(n, dtype=np.int64),
+        n_nodes=np.ones(n, np.int64),
+        kind=np.zeros(leaves, np.int8),
+        feature=np.zeros(leaves, np.int32),
+        threshold=np.zeros(leaves),
+        child=np.zeros(leaves, np.int32),
+        width=np.zeros(leaves, np.int32),
+        fallback=np.zeros(leaves, np.int32),
+        links=np.zeros(1, np.int32),
+        class_weight=np.zeros((leaves, n_labels)),
+        row=np.full((leaves, n_labels), -1, np.int32),
+        tally=np.zeros((leaves, 4)),
+        examples=np.zeros(leaves, np.int64),
+        n_rows=np.zeros(leaves, np.int64),
+        gauss=np.zeros((rows, 6, max(1, int(numeric.sum(axis=1).max(initial=0))))),
+        constant=np.zeros(rows),
+        counts=np.zeros((rows, max(1, int(offset[:, -1].max(initial=0))))),
+        moments=np.zeros((3, n_numeric)),
+        free_leaves=np.arange(leaves - 1, -1, -1, dtype=np.int32),
+        free_rows=np.arange(rows - 1, -1, -1, dtype=np.int32),
+        used=np.array([n, 0, leaves - n, rows], np.int64),
+    )
+    forest.child[:n] = np.arange(n)  # leaf slots 0..n-1, taken from the end of the free list
+    return forest
+
+
+def column_lists(allowed: np.ndarray) -> np.ndarray:
+    """Boolean [trees, columns] -> [trees, m] column numbers, padded with -1."""
+    lists = np.full((allowed.shape[0], max(1, int(allowed.sum(axis=1).max(initial=0)))), -1, np.int32)
+    for tree, mask in enumerate(allowed):
+        columns = np.flatnonzero(mask)
+        lists[tree, : columns.size] = columns
+    return lists
+
+
+def slot_offsets(nominal: np.ndarray, categories: np.ndarray) -> np.ndarray:
+    """First slot of each nominal feature of each tree: a slot for each code, and one for their sum."""
+    lists = column_lists(nominal)
+    sizes = np.where(lists >= 0, categories[lists] + 1, 0) if categories.size else np.zeros(lists.shape, np.int64)
+    return np.concatenate([np.zeros((len(lists), 1), np.int64), np.cumsum(sizes, axis=1)], axis=1)
+
+
+def widest(forest: Forest) -> int:
+    """Most branches that one split may make."""
+    return max(2, int(forest.categories.max(initial=0)))
+
+
+@kernel
+def has_room(forest, trees, branches):
+    """Whether `trees` trees may each learn an example, with splits of `branches` branches, in the pools as they are."""
+    return (
+        forest.used[NODES] + trees * (branches + 1) <= forest.kind.size
+        and forest.used[LINKS] + trees * 2 * branches <= forest.links.size
+        and forest.used[LEAVES] >= trees * (branches + 1)
+        and forest.used[ROWS] >= trees
+    )
+
+
+def enlarged(forest: Forest, trees: int, branches: int) -> Forest:
+    """The forest with at least twice the room in each pool that `has_room` would find too small."""
+    size = {NODES: forest.kind.size, LINKS: forest.links.size, LEAVES: len(forest.row), ROWS: len(forest.constant)}
+    free = {
+        NODES: size[NODES] - int(forest.used[NODES]),
+        LINKS: size[LINKS] - int(forest.used[LINKS]),
+        LEAVES: int(forest.used[LEAVES]),
+        ROWS: int(forest.used[ROWS]),
+    }
+    need = {NODES: branches + 1, LINKS: 2 * branches, LEAVES: branches + 1, ROWS: 1}
+    changes: dict[str, Any] = {"used": forest.used.copy()}
+    for pool, fields in GROWING.items():
+        if free[pool] >= trees * need[pool]:
+            continue
+        more = size[pool] + trees * need[pool]
+        for field in fields:
+            old = getattr(forest, field)
+            changes[field] = np.concatenate([old, np.zeros((more, *old.shape[1:]), old.dtype)])
+        if pool in (LEAVES, ROWS):
+            name = "free_leaves" if pool == LEAVES else "free_rows"
+            taken = getattr(forest, name)[: free[pool]]
+            fresh = np.arange(size[pool] + more - 1, size[pool] - 1, -1, dtype=np.int32)
+            room = np.zeros(size[pool] + more, np.int32)
+            room[: more + free[pool]] = np.concatenate([fresh, taken])
+            changes[name] = room
+            changes["used"][pool] = more + free[pool]
+    return forest._replace(**changes)
+
+
+def with_categories(forest: Forest, categories: np.ndarray) -> Forest:
+    """The forest with room for more codes per nominal column; what it has counted moves to the new slots."""
+    room = np.maximum(forest.categories, np.where(categories > forest.categories, 2 * categories, 0))
+    nominal = np.zeros((forest.root.size, room.size), bool)
+    for tree, columns in enumerate(forest.nominal):
+        nominal[tree, columns[columns >= 0]] = True
+    offset = slot_offsets(nominal, room)
+    counts = np.zeros((len(forest.counts), int(offset[:, -1].max())))
+    owner = rows_of_trees(forest)
+    for tree, rows in owner.items():
+        for j, column in enumerate(forest.nominal[tree]):
+            if column >= 0:
+                old, new, size = forest.offset[tree, j], offset[tree, j], forest.categories[column]
+                counts[rows, new : new + size] = forest.counts[rows, old : old + size]
+                counts[rows, offset[tree, j + 1] - 1] = forest.counts[rows, forest.offset[tree, j + 1] - 1]
+    return forest._replace(categories=room, offset=offset, counts=counts)
+
+
+def rows_of_trees(forest: Forest) -> dict[int, np.ndarray]:
+    """The statistics rows that each tree owns, by walking its nodes."""
+    owner = {}
+    for tree, root in enumerate(forest.root):
+        rows: list[int] = []
+        pending = [int(root)]
+        while pending:
+            node = pending.pop()
+            if forest.kind[node] == LEAF:
+                held = forest.row[forest.child[node]]
+                rows.extend(held[held >= 0])
+            else:
+                pending.extend(children(forest, node))
+        owner[tree] = np.array(rows, np.int64)
+    return owner
+
+
+def children(forest: Forest, node: int) -> list[int]:
+    """The child nodes of a split, in order of branch or code, leaving out codes without a child."""
+    first = int(forest.child[node])
+    if forest.kind[node] == NUMERIC:
+        return [first, first + 1]
+    return [int(child) for child in forest.links[first : first + forest.width[node]] if child >= 0]

@@ -1,0 +1,92 @@
+"""What a leaf keeps of its examples: a Gaussian per class and numeric feature, a count per class, feature and code."""
+
+from __future__ import annotations
+
+import math
+
+from edgewise._compile import kernel
+from edgewise.learners.forest.layout import HIGH, LOW, MEAN, PRECISION, ROWS, SQUARES, WEIGHT
+
+# Floor of a Gaussian's variance, as a share of the variance of the whole column.
+VARIANCE_FLOOR = 1e-3
+# Precisions are multiplied up before a logarithm is taken; these bounds keep the product a normal number.
+LARGEST_PRECISION = 1e200
+PRODUCT_TOP, PRODUCT_BOTTOM = 1e100, 1e-100
+
+
+@kernel
+def update_moments(moments, x, means, variances):
+    """Count one example in the columns' running moments; give mean and variance of each column, this one included."""
+    for f in range(x.size):
+        value = x[f]
+        if value == value:
+            moments[0, f] += 1.0
+            delta = value - moments[1, f]
+            moments[1, f] += delta / moments[0, f]
+            moments[2, f] += delta * (value - moments[1, f])
+        means[f] = moments[1, f]
+        variances[f] = moments[2, f] / max(moments[0, f], 1.0)
+
+
+@kernel
+def new_row(forest):
+    """Take a free statistics row and clear it."""
+    forest.used[ROWS] -= 1
+    row = forest.free_rows[forest.used[ROWS]]
+    gauss = forest.gauss[row]
+    for j in range(gauss.shape[1]):
+        gauss[WEIGHT, j] = 0.0
+        gauss[MEAN, j] = 0.0
+        gauss[SQUARES, j] = 0.0
+        gauss[LOW, j] = math.inf
+        gauss[HIGH, j] = -math.inf
+        gauss[PRECISION, j] = 0.0
+    forest.constant[row] = 0.0
+    for v in range(forest.counts.shape[1]):
+        forest.counts[row, v] = 0.0
+    return row
+
+
+@kernel
+def update_gauss(gauss, x, w, means, variances, m):
+    """Weighted Welford step for every numeric feature, and the precision that naive Bayes will use.
+
+    The variance is (squares + v0)/(weight + 1), at least a thousandth of v0, where v0 is the column's variance so far:
+    one example's worth of the column's own spread, so that a class seen once is neither certain nor impossible. A
+    feature that the class has never shown takes the column's mean. Returns the sum of log(precision)/2.
+    """
+    for j in range(m):
+        value = x[j]
+        here = value == value
+        step = w if here else 0.0
+        weight = gauss[WEIGHT, j] + step
+        mean = gauss[MEAN, j]
+        delta = value - mean if here else 0.0
+        mean += delta * step / weight if weight > 0.0 else 0.0
+        rest = value - mean if here else 0.0
+        squares = gauss[SQUARES, j] + step * delta * rest
+        gauss[WEIGHT, j] = weight
+        gauss[MEAN, j] = mean if weight > 0.0 else means[j]
+        gauss[SQUARES, j] = squares
+        gauss[LOW, j] = min(gauss[LOW, j], value) if here else gauss[LOW, j]
+        gauss[HIGH, j] = max(gauss[HIGH, j], value) if here else gauss[HIGH, j]
+        variance = max((squares + variances[j]) / (weight + 1.0), VARIANCE_FLOOR * variances[j])
+        gauss[PRECISION, j] = min(1.0 / variance, LARGEST_PRECISION) if variance > 0.0 else 0.0
+    total = 0.0
+    product = 1.0
+    for j in range(m):
+        precision = gauss[PRECISION, j]
+        product *= precision if precision > 0.0 else 1.0
+        if product > PRODUCT_TOP or product < PRODUCT_BOTTOM:
+            total += math.log(product)
+            product = 1.0
+    return 0.5 * (total + math.log(product))
+
+
+@kernel
+def update_counts(counts, offset, codes, w, c):
+    """Count the code of every nominal feature, and the weight of the codes of each feature in its last slot."""
+    for j in range(c):
+        if codes[j] >= 0:
+            counts[offset[j] + codes[j]] += w
+            counts[offset[j + 1] - 1] += w

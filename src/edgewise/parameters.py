@@ -1,0 +1,44 @@
+"""Parameters of an object are the arguments of its constructor: read, set, copied and shown, as in scikit-learn."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Self
+
+
+class Parameterized:
+    """`get_params`, `set_params` and a repr that names what differs from the defaults."""
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        signature = inspect.signature(cls.__init__)
+        return {name: p.default for name, p in signature.parameters.items() if name != "self"}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        params = {name: getattr(self, name) for name in self._defaults()}
+        if deep:
+            for name, value in list(params.items()):
+                if isinstance(value, Parameterized):
+                    params |= {f"{name}__{key}": inner for key, inner in value.get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        known = self._defaults()
+        for name in params:
+            if name.partition("__")[0] not in known:
+                raise ValueError(f"{name}={params[name]!r}: {type(self).__name__} takes {', '.join(known)}")
+        for name, value in params.items():
+            head, _, tail = name.partition("__")
+            if tail:
+                getattr(self, head).set_params(**{tail: value})
+            else:
+                setattr(self, head, value)
+        return self
+
+    def __repr__(self) -> str:
+        told = [f"{name}={getattr(self, name)!r}" for name, default in self._defaults().items() if _differs(getattr(self, name), default)]
+        return f"{type(self).__name__}({', '.join(told)})"
+
+
+def _differs(value: Any, default: Any) -> bool:
+    return value is not default and (type(value) is not type(default) or value != default)

@@ -1,0 +1,49 @@
+"""Opening files, packed or not, and their lines with numbers."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, cast
+
+PACKED: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+DAMAGED = (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError)
+BOM = b"\xef\xbb\xbf"
+
+
+def open_binary(path: str | Path) -> IO[bytes]:
+    """The content of a file as bytes, unpacked if its name ends in .gz, .xz or .bz2."""
+    opener = PACKED.get(Path(path).suffix.lower(), open)
+    return cast("IO[bytes]", io.BufferedReader(opener(path, "rb"), 1 << 20))
+
+
+def unpacked_name(name: str) -> str:
+    """The file name without .gz, .xz or .bz2."""
+    return name[: -len(Path(name).suffix)] if Path(name).suffix.lower() in PACKED else name
+
+
+def numbered_lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Lines with their numbers, from 1; a byte order mark is left out."""
+    for number, line in enumerate(file, 1):
+        yield number, line[len(BOM) :] if number == 1 and line.startswith(BOM) else line
+
+
+def is_blank(line: bytes) -> bool:
+    """Whether a line holds nothing but blanks (a tab delimits: it is not a blank)."""
+    return not line.strip(b" \r\n")
+
+
+def take_lines(lines: Iterator[tuple[int, bytes]], count: int) -> list[tuple[int, bytes]]:
+    """The next lines up to `count` of them that are not blank; empty only if none such is left."""
+    taken, full = [], 0
+    for number, line in lines:
+        taken.append((number, line))
+        full += not is_blank(line)
+        if full == count:
+            break
+    return taken if full else []

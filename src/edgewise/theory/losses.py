@@ -1,0 +1,143 @@
+"""Surrogate losses of Adaboost.OLM: value, cost row, derivative, step size and feasible set of each.
+
+Jung, Goetz and Tewari, "Online Multiclass Boosting" (2017), Section 4 and Appendix D.
+
+Each loss is a sum over wrong labels l of a function of the difference z = s(l) - s(r), r the right label:
+
+| loss         | of z              | slope in z     | paper      | F        |
+|--------------|-------------------|----------------|------------|----------|
+| logistic     | log(1 + exp(z))   | 1/(1+exp(-z))  | (8), (9)   | [-2, 2]  |
+| exponential  | exp(z)            | exp(z)         | (36), (37) | [-2, 2]  |
+| square hinge | (z + 1)_+^2 / 2   | (z + 1)_+      | (39), (40) | [-c, c]  |
+
+The cost row C(r) is the gradient in s: the slope for each wrong label, minus their sum for the right one. The
+derivative (10), (38), (41) of f(alpha) = L(s + alpha e_l) is then one entry of the cost row at s + alpha e_l, so it
+needs no formula of its own (the paper's (10) has a sign wrong in its second case).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from edgewise._compile import kernel
+
+LOGISTIC, EXPONENTIAL, SQUARE_HINGE = 0, 1, 2
+LOSSES = {"logistic": LOGISTIC, "exponential": EXPONENTIAL, "square_hinge": SQUARE_HINGE}
+
+# A vote must be cheaper by more than rounding to displace a lower label: equal costs are common and exact in theory.
+TIE = 1e-12
+
+
+@kernel
+def pair_value(loss, z):
+    """The loss of one wrong label whose score exceeds the right one's by z."""
+    if loss == LOGISTIC:
+        return max(z, 0.0) + math.log1p(math.exp(-abs(z)))
+    if loss == EXPONENTIAL:
+        return math.exp(z)
+    return 0.5 * max(z + 1.0, 0.0) ** 2
+
+
+@kernel
+def pair_slope(loss, z):
+    """Derivative of `pair_value` in z."""
+    if loss == LOGISTIC:
+        return 1.0 / (1.0 + math.exp(-z))
+    if loss == EXPONENTIAL:
+        return math.exp(z)
+    return max(z + 1.0, 0.0)
+
+
+@kernel
+def loss_value(loss, scores, label):
+    """L^label(scores): eq. (8), (36) or (39)."""
+    total = 0.0
+    for l in range(scores.size):
+        if l != label:
+            total += pair_value(loss, scores[l] - scores[label])
+    return total
+
+
+@kernel
+def right_cost(loss, scores, label):
+    """C(label, label), the cost of the right vote: minus the sum of all slopes."""
+    total = 0.0
+    for l in range(scores.size):
+        if l != label:
+            total += pair_slope(loss, scores[l] - scores[label])
+    return -total
+
+
+@kernel
+def cost_entry(loss, scores, label, l):
+    """C(label, l): eq. (9), (37) or (40)."""
+    if l == label:
+        return right_cost(loss, scores, label)
+    return pair_slope(loss, scores[l] - scores[label])
+
+
+@kernel
+def cost_row(loss, scores, label, out):
+    """C(label): the gradient of the loss at `scores`."""
+    for l in range(scores.size):
+        out[l] = cost_entry(loss, scores, label, l)
+
+
+@kernel
+def expected_costs(loss, scores, p, out):
+    """out(l) = sum_r p(r) C(r, l): what a vote for l costs on average if r is right with probability p(r)."""
+    k = scores.size
+    for l in range(k):
+        out[l] = 0.0
+    top = scores[0]
+    for l in range(1, k):
+        top = max(top, scores[l])
+    # exp(s_l - s_r) as a ratio of k exponentials, not k^2 of them. The cut keeps ratios of hopeless labels finite.
+    e = np.empty(k)
+    for l in range(k):
+        e[l] = math.exp(max(scores[l] - top, -340.0))
+    for r in range(k):
+        for l in range(r):
+            if loss == LOGISTIC:
+                up = e[l] / (e[l] + e[r])
+                down = e[r] / (e[l] + e[r])
+            elif loss == EXPONENTIAL:
+                up = e[l] / e[r]
+                down = e[r] / e[l]
+            else:
+                up = max(scores[l] - scores[r] + 1.0, 0.0)
+                down = max(scores[r] - scores[l] + 1.0, 0.0)
+            # up = C(r, l), down = C(l, r); each also stands, negated, in its row's diagonal
+            out[l] += p[r] * up - p[l] * down
+            out[r] += p[l] * down - p[r] * up
+
+
+@kernel
+def cheapest(costs):
+    """The label of least cost; ties (up to rounding) go to the lowest label."""
+    best = 0
+    for l in range(1, costs.size):
+        if costs[l] < costs[best] - TIE:
+            best = l
+    return best
+
+
+@kernel
+def feasible(loss, n_learners):
+    """Half-width of the feasible set F of learner weights: Section 4.2, Appendix D.1 and D.2 (c = 1/sqrt(N))."""
+    if loss == SQUARE_HINGE:
+        return 1.0 / math.sqrt(n_learners)
+    return 2.0
+
+
+@kernel
+def step_size(loss, k, n_learners, i, t):
+    """Learning rate of online gradient descent for learner i (from 0) in round t (from 1)."""
+    if loss == LOGISTIC:
+        return 2.0 * math.sqrt(2.0) / ((k - 1) * math.sqrt(t))
+    if loss == EXPONENTIAL:
+        return 2.0 * math.sqrt(2.0) / ((k - 1) * math.sqrt(t)) * math.exp(-(i + 1.0))
+    c = feasible(loss, n_learners)
+    return math.sqrt(2.0) * c / ((k - 1 + c * n_learners) * math.sqrt(t))

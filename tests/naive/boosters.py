@@ -1,0 +1,319 @@
+"""The boosters one example at a time, as their pseudocode is printed.
+
+| source | here |
+|---|---|
+| Jung, Goetz and Tewari 2017, Algorithm 2 (line 14 with C(y, y)), Appendix D | `AdaBoostOLM` |
+| the same, Algorithm 1 with the potentials of recursion (3) | `OnlineMBBM` |
+| Oza 2005, Figure 2 | `OzaBoost` |
+| AdaOVA of the same paper's Appendix E: k binary trees are one learner | `OneVsAllGroup` |
+| trees side by side | `HoeffdingForest` |
+
+A learner is anything with `vote(numeric, nominal) -> distribution` and `learn(numeric, nominal, y, w)`. Every booster
+offers `round(numeric, nominal, y, ...)`: predict, learn, and return a `Round`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple, Protocol
+
+from tests.naive import hedge, losses
+from tests.naive.tree import Moments, Tree, argmax
+
+
+class Learner(Protocol):
+    def vote(self, numeric: Sequence[float], nominal: Sequence[int]) -> list[float]: ...
+
+    def learn(self, numeric: Sequence[float], nominal: Sequence[int], y: int, w: float) -> None: ...
+
+
+class Round(NamedTuple):
+    """What happened at one round; lists have one entry per learner (= expert)."""
+
+    guess: int
+    votes: list[int]
+    importances: list[float]
+    learner_weights: list[float]
+    expert_labels: list[int]
+    expert_losses: list[float]
+
+
+class OneVsAllGroup:
+    """k binary trees as one multiclass learner: label 1 of tree c means class c."""
+
+    def __init__(self, trees: Sequence[Tree]) -> None:
+        self.trees = trees
+
+    def vote(self, numeric: Sequence[float], nominal: Sequence[int]) -> list[float]:
+        positive = [tree.vote(numeric, nominal)[1] for tree in self.trees]
+        return [p / sum(positive) for p in positive]
+
+    def learn(self, numeric: Sequence[float], nominal: Sequence[int], y: int, w: float) -> None:
+        for c, tree in enumerate(self.trees):
+            tree.learn(numeric, nominal, 1 if y == c else 0, w)
+
+
+def cheapest(p: Sequence[float], costs: Sequence[Sequence[float]]) -> int:
+    """argmin over l of sum_r p_r C(r, l); a later label must be cheaper by more than 1e-12."""
+    k = len(p)
+    best, best_cost = 0, math.inf
+    for l in range(k):
+        cost = sum(p[r] * costs[r][l] for r in range(k))
+        if cost < best_cost - 1e-12:
+            best, best_cost = l, cost
+    return best
+
+
+class AdaBoostOLM:
+    """Algorithm 2, with any of the three losses."""
+
+    def __init__(
+        self,
+        k: int,
+        learners: Sequence[Learner],
+        moments: Moments,
+        *,
+        scales: Sequence[float] | None = None,
+        loss: str = "logistic",
+        vote: str = "cost",
+        follow: str = "draw",
+    ) -> None:
+        n = len(learners)
+        self.k, self.learners, self.moments = k, learners, moments
+        self.scales = [1.0] * n if scales is None else scales
+        self.loss, self.vote, self.follow = loss, vote, follow
+        self.alpha = [0.0] * n
+        self.mistakes = [0.0] * n
+        self.right_costs = [0.0] * n
+        self.vote_costs = [0.0] * n
+        self.t = 0
+
+    def round(
+        self, numeric: Sequence[float], nominal: Sequence[int], y: int, uniform: float, sample_weight: float = 1.0
+    ) -> Round:
+        n = len(self.learners)
+        self.t += 1
+        alpha, mistakes = list(self.alpha), list(self.mistakes)
+        scores = [[0.0] * self.k]  # scores[i] = s^i, of the first i learners
+        votes, experts = [], []
+        for i in range(n):
+            p = self.learners[i].vote(numeric, nominal)
+            costs = losses.cost_matrix(self.loss, scores[i])
+            l = cheapest(p, costs) if self.vote == "cost" else argmax(p)
+            moved = list(scores[i])
+            moved[l] += alpha[i]
+            votes.append(l)
+            scores.append(moved)
+            experts.append(argmax(moved))
+
+        v = hedge.weights(mistakes)
+        if self.follow == "draw":
+            guess = experts[hedge.draw(v, uniform)]
+        else:
+            guess = hedge.weighted_vote(v, experts, self.k)
+
+        if sample_weight > 0.0:
+            self.moments.learn(numeric)
+        c = losses.feasible(self.loss, n)
+        importances = []
+        for i in range(n):
+            row = losses.cost_matrix(self.loss, scores[i])[y]
+            slope = losses.derivative(self.loss, scores[i], y, votes[i], alpha[i])
+            eta = losses.step_size(self.loss, self.k, n, i + 1, self.t)
+            self.alpha[i] = max(-c, min(c, alpha[i] - eta * slope * sample_weight))
+            importance = -row[y] / (self.k - 1)
+            self.learners[i].learn(numeric, nominal, y, importance * self.scales[i] * sample_weight)
+            importances.append(importance)
+            if experts[i] != y:
+                self.mistakes[i] += sample_weight
+            self.right_costs[i] += row[y]
+            self.vote_costs[i] += row[votes[i]]
+        return Round(guess, votes, importances, alpha, experts, mistakes)
+
+    def edges(self) -> list[float]:
+        """gamma_i = sum_t C(y_t, l_t) / sum_t C(y_t, y_t), Section 4.2."""
+        return [a / b for a, b in zip(self.vote_costs, self.right_costs, strict=True)]
+
+
+def potential(m: int, label: int, votes: tuple[int, ...], edge: Fraction, memo: dict[tuple, Fraction]) -> Fraction:
+    """phi_m^label(votes) of recursion (3) under the 0-1 loss (2), k = len(votes).
+
+    In rational numbers, because (5) asks whether a weight is exactly 0 before it divides by it.
+    """
+    if (m, label, votes) not in memo:
+        k = len(votes)
+        if m == 0:
+            result = Fraction(max(votes[l] for l in range(k) if l != label) >= votes[label])
+        else:
+            result = Fraction(0)
+            for l in range(k):
+                u = (1 - edge) / k + (edge if l == label else 0)
+                result += u * potential(m - 1, label, plus_one(votes, l), edge, memo)
+        memo[m, label, votes] = result
+    return memo[m, label, votes]
+
+
+def plus_one(votes: tuple[int, ...], l: int) -> tuple[int, ...]:
+    return votes[:l] + (votes[l] + 1,) + votes[l + 1 :]
+
+
+class OnlineMBBM:
+    """Algorithm 1 under the 0-1 loss; `w_star` is the bound w^{i*} on the weights (the trivial one is k)."""
+
+    def __init__(
+        self,
+        k: int,
+        learners: Sequence[Learner],
+        moments: Moments,
+        *,
+        edge: float,
+        w_star: float | None = None,
+        scales: Sequence[float] | None = None,
+        vote: str = "cost",
+    ) -> None:
+        self.k, self.learners, self.moments, self.vote = k, learners, moments, vote
+        self.edge = Fraction(edge)
+        self.w_star = float(k) if w_star is None else w_star
+        self.scales = [1.0] * len(learners) if scales is None else scales
+        self.mistakes = [0.0] * len(learners)
+        self.memo: dict[tuple, Fraction] = {}
+
+    def costs(self, i: int, votes: tuple[int, ...]) -> tuple[list[list[float]], list[float]]:
+        """D of (5) and its weights, one per row r, for learner i = 1..N when the first i - 1 voted `votes`."""
+        k, to_go = self.k, len(self.learners) - i
+        matrix, weights = [], []
+        for r in range(k):
+            phi = [potential(to_go, r, plus_one(votes, l), self.edge, self.memo) for l in range(k)]
+            excess = [phi[l] - phi[r] for l in range(k)]
+            w = sum(excess)
+            matrix.append([float(e / w) for e in excess] if w > 0 else [0.0] * k)
+            weights.append(float(w))
+        return matrix, weights
+
+    def round(self, numeric: Sequence[float], nominal: Sequence[int], y: int, sample_weight: float = 1.0) -> Round:
+        n = len(self.learners)
+        mistakes = list(self.mistakes)
+        scores = [(0,) * self.k]
+        votes, experts = [], []
+        for i in range(n):
+            p = self.learners[i].vote(numeric, nominal)
+            matrix, _ = self.costs(i + 1, scores[i])
+            l = cheapest(p, matrix) if self.vote == "cost" else argmax(p)
+            votes.append(l)
+            scores.append(plus_one(scores[i], l))
+            experts.append(argmax(scores[-1]))
+        guess = experts[-1]
+
+        if sample_weight > 0.0:
+            self.moments.learn(numeric)
+        importances = []
+        for i in range(n):
+            _, weights = self.costs(i + 1, scores[i])
+            importance = weights[y] / self.w_star
+            self.learners[i].learn(numeric, nominal, y, importance * self.scales[i] * sample_weight)
+            importances.append(importance)
+            if experts[i] != y:
+                self.mistakes[i] += sample_weight
+        return Round(guess, votes, importances, [1.0] * n, experts, mistakes)
+
+
+def poisson(rate: float, uniform: float) -> int:
+    """The smallest j with P(Poisson(rate) <= j) > uniform."""
+    j, term = 0, math.exp(-rate)
+    cdf = term
+    while cdf <= uniform and term > 0.0:
+        j += 1
+        term *= rate / j
+        cdf += term
+    return j
+
+
+class OzaBoost:
+    """Online boosting of Oza 2005: every learner takes Poisson(lambda) copies of the example."""
+
+    def __init__(
+        self, k: int, learners: Sequence[Learner], moments: Moments, *, scales: Sequence[float] | None = None
+    ) -> None:
+        n = len(learners)
+        self.k, self.learners, self.moments = k, learners, moments
+        self.scales = [1.0] * n if scales is None else scales
+        self.right = [0.0] * n
+        self.wrong = [0.0] * n
+        self.mistakes = [0.0] * n
+
+    def weight(self, i: int) -> float:
+        total = self.right[i] + self.wrong[i]
+        if total == 0.0:
+            return 0.0
+        e = min(max(self.wrong[i] / total, 1e-10), 1.0 - 1e-10)
+        return max(0.0, math.log((1.0 - e) / e))
+
+    def round(
+        self,
+        numeric: Sequence[float],
+        nominal: Sequence[int],
+        y: int,
+        uniforms: Sequence[float],
+        sample_weight: float = 1.0,
+    ) -> Round:
+        n = len(self.learners)
+        mistakes = list(self.mistakes)
+        weights = [self.weight(i) for i in range(n)]
+        votes, experts = [], []
+        scores = [0.0] * self.k
+        for i in range(n):
+            votes.append(argmax(self.learners[i].vote(numeric, nominal)))
+            scores[votes[i]] += weights[i]
+            experts.append(argmax(scores))
+        guess = argmax(scores)
+
+        if sample_weight > 0.0:
+            self.moments.learn(numeric)
+        rate = 1.0
+        importances = []
+        for i in range(n):
+            copies = poisson(rate, uniforms[i])
+            self.learners[i].learn(numeric, nominal, y, copies * self.scales[i] * sample_weight)
+            importances.append(float(copies))
+            if votes[i] == y:
+                self.right[i] += rate
+                rate *= (self.right[i] + self.wrong[i]) / (2.0 * self.right[i])
+            else:
+                self.wrong[i] += rate
+                rate *= (self.right[i] + self.wrong[i]) / (2.0 * self.wrong[i])
+            if experts[i] != y:
+                self.mistakes[i] += sample_weight
+        return Round(guess, votes, importances, weights, experts, mistakes)
+
+
+class HoeffdingForest:
+    """Trees that learn every example with weight scale_i; the prediction is the argmax of their mean distribution."""
+
+    def __init__(
+        self, k: int, learners: Sequence[Learner], moments: Moments, *, scales: Sequence[float] | None = None
+    ) -> None:
+        self.k, self.learners, self.moments = k, learners, moments
+        self.scales = [1.0] * len(learners) if scales is None else scales
+        self.mistakes = [0.0] * len(learners)
+
+    def round(self, numeric: Sequence[float], nominal: Sequence[int], y: int, sample_weight: float = 1.0) -> Round:
+        n = len(self.learners)
+        mistakes = list(self.mistakes)
+        votes, experts = [], []
+        total = [0.0] * self.k
+        for learner in self.learners:
+            p = learner.vote(numeric, nominal)
+            total = [a + b for a, b in zip(total, p, strict=True)]
+            votes.append(argmax(p))
+            experts.append(argmax([a / len(votes) for a in total]))
+        guess = argmax([a / n for a in total])
+
+        if sample_weight > 0.0:
+            self.moments.learn(numeric)
+        for i, learner in enumerate(self.learners):
+            learner.learn(numeric, nominal, y, self.scales[i] * sample_weight)
+            if experts[i] != y:
+                self.mistakes[i] += sample_weight
+        return Round(guess, votes, [1.0] * n, [1.0] * n, experts, mistakes)
