@@ -282,6 +282,7 @@ def test_end_labels_keep_their_distance_and_order() -> None:
     assert min(np.diff(ranked)) >= 0.1 - 1e-12
     assert max(places) <= 0.95 + 1e-12
     assert places[1] == 0.2
+    assert _spread([0.5, 0.5], 0.1, 0.0, 1.0) == pytest.approx([0.45, 0.55])
 
 
 @pytest.mark.parametrize(

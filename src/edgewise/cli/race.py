@@ -79,7 +79,7 @@ Examples:
     "--chunk-rows",
     metavar="R",
     type=click.IntRange(min=1),
-    default=1000,
+    default=500,
     show_default=True,
     help="Rows between reports.",
 )
@@ -117,11 +117,11 @@ def race(
         return
     if not data:
         raise click.UsageError("no DATA given: name a data set or a file, for instance 'edgewise race car'")
-    from edgewise.cli.sources import load_source, parse_source
+    from edgewise.cli.sources import load_source, parse_sources
 
     specs = _parse_models(models, preset)
     with reading_input():
-        sources = [parse_source(text, target=target, categorical=categorical, header=header) for text in data]
+        sources = parse_sources(data, target=target, categorical=categorical, header=header)
         if (target or categorical or header is not None) and all(source.path is None for source in sources):
             raise ValueError("--target, --categorical and --header are about a file of yours; DATA names none")
     folder = out or Path(DEFAULT_OUT)

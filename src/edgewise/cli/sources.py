@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +20,14 @@ class Source(NamedTuple):
     in_order: bool
 
 
-def parse_source(text: str, *, target: str | None, categorical: str | None, header: bool | None) -> Source:
+def parse_sources(texts: Sequence[str], **options: Any) -> list[Source]:
+    """The streams asked for, each once. A file goes by its name, or by its whole path where two have the same name."""
+    sources = {text: _parse_source(text, **options) for text in texts}
+    times = Counter(source.name for source in sources.values())
+    return [source._replace(name=text) if times[source.name] > 1 else source for text, source in sources.items()]
+
+
+def _parse_source(text: str, *, target: str | None, categorical: str | None, header: bool | None) -> Source:
     """Tell a data set from a file. A registered name wins; `./car` is a file."""
     known = datasets.names()
     if text in known:

@@ -41,6 +41,7 @@ def draw(runs: Sequence[Run], path: str | os.PathLike[str]) -> Path:
     if not runs:
         raise ValueError("no runs: there is nothing to draw")
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     panels: dict[tuple[str, int, str], list[Run]] = {}
     for run in runs:
@@ -49,8 +50,7 @@ def draw(runs: Sequence[Run], path: str | os.PathLike[str]) -> Path:
     columns = 1 if len(panels) == 1 else 2 if len(panels) <= 4 else 3
     lines = math.ceil(len(panels) / columns)
     width, height = (8.0, 4.6) if columns == 1 else (5.6 * columns, 3.6 * lines + 0.5)
-    figure = Figure(figsize=(width, height), layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.12, h_pad=0.1)  # type: ignore[union-attr]
+    figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.1))
     axes = figure.subplots(lines, columns, squeeze=False).ravel()
     for ax, group in zip(axes, panels.values(), strict=False):
         _panel(ax, group, looks)
@@ -150,20 +150,33 @@ def _label_ends(ax: Axes, ends: Sequence[tuple[Line, str]]) -> None:
 
 
 def _spread(heights: Sequence[float], gap: float, bottom: float, top: float) -> list[float]:
-    """Heights moved apart to at least `gap`, order kept, close to where they were and within bounds while they fit."""
+    """Heights moved apart to at least `gap`, order kept, as little as possible, within bounds while they fit."""
     order = sorted(range(len(heights)), key=heights.__getitem__)
-    placed: list[float] = []
+    # Neighbors that would overlap form a block around the mean of where its members want to be.
+    blocks: list[list[int]] = []
     for index in order:
-        floor = placed[-1] + gap if placed else bottom
-        placed.append(max(heights[index], floor))
-    ceiling = top
-    for position in reversed(range(len(placed))):
-        placed[position] = min(placed[position], ceiling)
-        ceiling = placed[position] - gap
-    result = [0.0] * len(heights)
-    for index, place in zip(order, placed, strict=True):
-        result[index] = place
-    return result
+        blocks.append([index])
+        while len(blocks) > 1 and _low(blocks[-1], heights, gap) < _low(blocks[-2], heights, gap) + gap * len(
+            blocks[-2]
+        ):
+            last = blocks.pop()
+            blocks[-1] += last
+    places = [0.0] * len(heights)
+    for block in blocks:
+        for step, index in enumerate(block):
+            places[index] = _low(block, heights, gap) + gap * step
+    floor, ceiling = bottom, top
+    for index in order:
+        places[index] = max(places[index], floor)
+        floor = places[index] + gap
+    for index in reversed(order):
+        places[index] = min(places[index], ceiling)
+        ceiling = places[index] - gap
+    return places
+
+
+def _low(block: Sequence[int], heights: Sequence[float], gap: float) -> float:
+    return sum(heights[index] for index in block) / len(block) - gap * (len(block) - 1) / 2
 
 
 def _looks(runs: Sequence[Run]) -> dict[tuple[str, int | None], dict[str, Any]]:

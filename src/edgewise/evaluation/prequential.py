@@ -19,7 +19,7 @@ from edgewise.evaluation import measures
 from edgewise.evaluation.runs import Curve, Run
 from edgewise.streams.table import Table, as_table
 
-CHUNK_ROWS = 1000
+CHUNK_ROWS = 500
 WARM_UP_ROWS = 50
 
 Progress = Callable[[int, float], None]  # rows done, accuracy so far

@@ -14,13 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from edgewise.streams.blocks import encode_lines
-from edgewise.streams.columns import PROBE_ROWS, Options, Schema, make_schema
+from edgewise.streams.columns import Options, is_number, make_schema, probe_rows
 from edgewise.streams.opening import is_blank, numbered_lines, open_binary
 from edgewise.streams.table import Table
 
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE | re.DOTALL)
 FIELD = re.compile(rf"\s*({QUOTED}|[^,]*?)\s*(,|$)", re.DOTALL)
+PAIR = re.compile(rf"\s*([0-9]+)\s+({QUOTED}|[^,]+?)\s*(,|$)", re.DOTALL)
 NUMERIC = ("numeric", "real", "integer")
 OPEN = ("string", "date")
 SPECIAL = re.compile(rb"""['"\\{]""")
@@ -36,21 +37,20 @@ class Attribute(NamedTuple):
 def chunks(path: str, options: Options, chunk_rows: int) -> Iterator[tuple[Table, np.ndarray]]:
     """Examples in chunks of `chunk_rows` (the last may be shorter)."""
     with open_binary(path) as file:
-        lines = _content(path, numbered_lines(file))
+        lines = _content(numbered_lines(file))
         attributes = read_header(path, lines)
-        head = [split_row(path, number, line, attributes) for number, line in islice(lines, PROBE_ROWS)]
+        head = [
+            split_row(path, number, line, attributes) for number, line in islice(lines, probe_rows(len(attributes)))
+        ]
     if not head:
         raise ValueError(f"{path}: no rows after @data")
-    width = len(attributes)
-    samples = list(zip(*(row for row in head if len(row) == width), strict=True)) or [()] * width
-    schema = make_schema(path, [attribute.name for attribute in attributes], width, options, samples, {
-        position: attribute.values or None
-        for position, attribute in enumerate(attributes)
-        if attribute.values is not None
-    })  # fmt: skip
-    _force_numeric(schema, attributes)
+    names = [attribute.name for attribute in attributes]
+    declared = {j: attribute.values or None for j, attribute in enumerate(attributes) if attribute.values is not None}
+    # What is declared numeric stays so, whatever its cells look like: a cell that is no number is the error.
+    samples = [[row[j] for row in head if len(row) == len(names) and is_number(row[j])] for j in range(len(names))]
+    schema = make_schema(path, names, len(names), options, samples, declared)
     with open_binary(path) as file:
-        lines = _content(path, numbered_lines(file))
+        lines = _content(numbered_lines(file))
         read_header(path, lines)
         while block := list(islice(lines, chunk_rows)):
             raw = [line for _, line in block]
@@ -61,16 +61,9 @@ def chunks(path: str, options: Options, chunk_rows: int) -> Iterator[tuple[Table
             yield encoded
 
 
-def _content(path: str, lines: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+def _content(lines: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
     """Lines that are neither blank nor comments."""
     return ((number, line) for number, line in lines if not is_blank(line) and not line.lstrip().startswith(b"%"))
-
-
-def _force_numeric(schema: Schema, attributes: list[Attribute]) -> None:
-    """An attribute declared numeric stays so, whatever its first cells look like: those cells are the error."""
-    for column in schema.columns:
-        if attributes[column.position].values is None and column.index == {}:
-            column.index = None
 
 
 def _decode(path: str, number: int, line: bytes) -> str:
@@ -100,10 +93,10 @@ def read_header(path: str, lines: Iterator[tuple[int, bytes]]) -> list[Attribute
 
 def _attribute(path: str, number: int, text: str) -> Attribute:
     match = ATTRIBUTE.fullmatch(text)
-    kind = match.group(2).strip() if match else ""
+    kind = match[2].strip() if match else ""
     if match is None or not kind:
         raise ValueError(f"{path}, line {number}: expected @attribute NAME TYPE, got {text!r}")
-    name = unquote(match.group(1))
+    name = unquote(match[1])
     if kind.startswith("{") and kind.endswith("}"):
         return Attribute(name, tuple(split_fields(kind[1:-1])))
     word = kind.split(None, 1)[0].lower()
@@ -129,15 +122,9 @@ def split_fields(text: str) -> list[str]:
     fields, place = [], 0
     while True:
         match = FIELD.match(text, place)
-        if match is None:  # text after a closing quote: take it as it stands
-            end = text.find(",", place)
-            fields.append(text[place : end if end >= 0 else len(text)].strip())
-            if end < 0:
-                return fields
-            place = end + 1
-            continue
-        fields.append(unquote(match.group(1)))
-        if not match.group(2):
+        assert match is not None  # the pattern also takes whatever stands before the next comma
+        fields.append(unquote(match[1]))
+        if not match[2]:
             return fields
         place = match.end()
 
@@ -150,15 +137,12 @@ def split_row(path: str, number: int, line: bytes, attributes: list[Attribute]) 
     if not text.endswith("}"):
         raise ValueError(f"{path}, line {number}: a sparse row must end in '}}'")
     row = ["0" if attribute.values is None else (*attribute.values, "?")[0] for attribute in attributes]
-    for pair in split_fields_of_sparse(text[1:-1]):
-        index, _, value = pair.partition(" ")
-        if not index.isdecimal() or int(index) >= len(row) or not value.strip():
+    pairs, place = text[1:-1].strip(), 0
+    while place < len(pairs):
+        match = PAIR.match(pairs, place)
+        if match is None or int(match[1]) >= len(row):
+            pair = pairs[place:].split(",")[0].strip()
             raise ValueError(f"{path}, line {number}: {pair!r} is not INDEX VALUE with an index below {len(row)}")
-        row[int(index)] = unquote(value.strip())
+        row[int(match[1])] = unquote(match[2])
+        place = match.end()
     return row
-
-
-def split_fields_of_sparse(text: str) -> list[str]:
-    """The `INDEX VALUE` pairs of a sparse row, with the quotes of the values still on."""
-    pairs = re.findall(rf"\s*((?:{QUOTED}|[^,'\"])+)", text)
-    return [re.sub(r"\s+", " ", pair.strip(), count=1) for pair in pairs if pair.strip()]

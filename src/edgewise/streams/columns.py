@@ -16,7 +16,9 @@ import numpy as np
 from edgewise.streams.table import Feature, Table
 
 MISSING = ("", "?", "NA", "nan", "NaN")
-PROBE_ROWS = 10_000  # kinds of columns are decided from so many rows, however the file is then cut into chunks
+# Kinds of columns are decided from so many rows, or cells in a wide file, however it is then cut into chunks.
+PROBE_ROWS = 10_000
+PROBE_CELLS = 2_000_000
 Label = str | int | float
 
 
@@ -43,6 +45,10 @@ class CellError(Exception):
         self.row = row
 
 
+def probe_rows(width: int) -> int:
+    return min(PROBE_ROWS, max(100, PROBE_CELLS // width))
+
+
 def is_number(cell: str) -> bool:
     """Whether a cell is a decimal number. Python's `float` also takes 1_000 and digits of other scripts: not here."""
     if "_" in cell or not cell.isascii():
@@ -54,18 +60,29 @@ def is_number(cell: str) -> bool:
     return True
 
 
+def has_number(missing: Sequence[str]) -> bool:
+    """Whether a text that stands for "missing" is a number, such as -999: then no number may be taken as is."""
+    return any(is_number(cell) and not math.isnan(float(cell)) for cell in missing)
+
+
 def numbers(cells: Sequence[str], missing: Sequence[str]) -> np.ndarray:
     """The cells as float64, NaN where missing."""
     text = "".join(cells)
-    if text.isascii() and "_" not in text:
+    if text.isascii() and "_" not in text and not has_number(missing):
         try:
-            return np.array([math.nan if cell in missing else float(cell) for cell in cells], dtype=np.float64)
+            return np.array(list(map(float, cells)), dtype=np.float64)
         except ValueError:
             pass
-    for row, cell in enumerate(cells):
-        if cell not in missing and not is_number(cell):
+    values = np.empty(len(cells))
+    absent = frozenset(missing)
+    for row, cell in enumerate(map(str.strip, cells)):
+        if cell in absent:
+            values[row] = math.nan
+        elif is_number(cell):
+            values[row] = float(cell)
+        else:
             raise CellError(row, f"{cell!r} is not a number")
-    return np.array([math.nan if cell in missing else float(cell) for cell in cells], dtype=np.float64)
+    return values
 
 
 @dataclass
@@ -81,15 +98,16 @@ class Column:
         assert self.index is not None
         index = self.index
         seen: dict[str, float] = {}
-        for cell in dict.fromkeys(cells):
+        for raw in dict.fromkeys(cells):
+            cell = raw.strip()
             if cell in index:
-                seen[cell] = index[cell]
+                seen[raw] = index[cell]
             elif cell in missing:
-                seen[cell] = math.nan
+                seen[raw] = math.nan
             elif self.declared:
-                raise CellError(cells.index(cell), f"{cell!r} is not among the declared values {', '.join(index)}")
+                raise CellError(cells.index(raw), f"{cell!r} is not among the declared values {', '.join(index)}")
             else:
-                seen[cell] = index[cell] = len(index)
+                seen[raw] = index[cell] = len(index)
         return np.array([seen[cell] for cell in cells], dtype=np.float64)
 
     def encode(self, cells: Sequence[str], missing: Sequence[str]) -> np.ndarray:
@@ -130,7 +148,7 @@ class Target:
         seen: dict[str, Label] = {}
         for cell in dict.fromkeys(cells):
             try:
-                seen[cell] = self.label(cell, missing)
+                seen[cell] = self.label(cell.strip(), missing)
             except ValueError as error:
                 raise CellError(cells.index(cell), str(error)) from None
         return self.array([seen[cell] for cell in cells])
@@ -174,13 +192,13 @@ class Schema:
 
     def encode_rows(self, rows: Sequence[Sequence[str]], lines: Sequence[int]) -> tuple[Table, np.ndarray]:
         """Rows of cells, one per line, as examples: the careful way, which can name the cell that is wrong."""
-        for r, (row, line) in enumerate(zip(rows, lines, strict=True)):
-            if len(row) != self.width:
+        for r, found in enumerate(map(len, rows)):
+            if found != self.width:
                 if r:
                     self.encode_rows(rows[:r], lines[:r])  # a bad cell further up is the first thing to report
-                fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
-                raise ValueError(f"{self.path}, {self.line_word} {line}: {fields} where {self.width} are expected")
-        cells = [list(map(str.strip, column)) for column in zip(*rows, strict=True)]
+                fields = "1 field" if found == 1 else f"{found} fields"
+                raise ValueError(f"{self.path}, {self.line_word} {lines[r]}: {fields} where {self.width} are expected")
+        cells = list(zip(*rows, strict=True))
         values = np.empty((len(rows), len(self.columns)))
         bad: list[tuple[int, int, str]] = []
         for j, column in enumerate(self.columns):
@@ -241,7 +259,7 @@ def make_schema(
         raise ValueError(f"{path}: column {position + 1} is given as categorical and as numeric")
     if target in dropped:
         raise ValueError(f"{path}: column {target + 1} is the target and can not be dropped")
-    columns = []
+    columns: list[Column] = []
     for position in range(width):
         if position == target or position in dropped:
             continue
@@ -259,7 +277,7 @@ def make_schema(
         raise ValueError(f"{path}: no feature is left beside the target")
     labels = Target(target, str)
     if options.classes is not None:
-        labels = Target(target, _kind_of_classes(options.classes), options.classes)
+        labels = Target(target, kind_of_classes(options.classes), options.classes)
     elif target in numeric:
         labels.kind = float
     elif declared.get(target) is not None:
@@ -272,13 +290,13 @@ def make_schema(
 
 def _all_numbers(cells: Sequence[str], missing: Sequence[str]) -> bool:
     try:
-        numbers([cell.strip() for cell in cells], missing)
+        numbers(cells, missing)
     except CellError:
         return False
     return True
 
 
-def _kind_of_classes(classes: tuple[Label, ...]) -> type[Label]:
+def kind_of_classes(classes: tuple[Label, ...]) -> type[Label]:
     kinds = {str if isinstance(label, str) else int if float(label).is_integer() else float for label in classes}
     if not classes or (str in kinds and len(kinds) > 1):
         raise ValueError(f"classes={classes!r}: expected labels, all of them text or all of them numbers")

@@ -11,7 +11,7 @@ from typing import IO
 import numpy as np
 
 from edgewise.streams.blocks import encode_lines
-from edgewise.streams.columns import PROBE_ROWS, Options, Schema, is_number, make_schema
+from edgewise.streams.columns import Options, Schema, is_number, make_schema, probe_rows
 from edgewise.streams.opening import is_blank, numbered_lines, open_binary, take_lines
 from edgewise.streams.table import Table
 
@@ -35,7 +35,8 @@ def chunks(path: str, options: Options, chunk_rows: int) -> Iterator[tuple[Table
     with open_binary(path) as file:
         layout, schema = probe(path, file, options)
     with open_binary(path) as file:
-        lines = ((number, line) for number, line in numbered_lines(file) if number > layout.header_ends)
+        lines = numbered_lines(file)
+        list(islice(lines, layout.header_ends))
         while block := take_lines(lines, chunk_rows):
             if any(b'"' in line for _, line in block):
                 # A quoted cell may hold delimiters and line ends: from here on, record by record.
@@ -84,7 +85,8 @@ def probe(path: str, file: IO[bytes], options: Options) -> tuple[Layout, Schema]
         raise ValueError(f"{path}: the file is empty")
     delimiter = options.delimiter or sniff_delimiter(path, head)
     records = read_records(path, chain(head, lines), delimiter)
-    rows = list(islice(records, PROBE_ROWS + 1))
+    rows = list(islice(records, 1))
+    rows += islice(records, probe_rows(len(rows[0][1])))
     data = [row for _, row in rows]
     names: list[str] | None = None
     header_ends = 0
@@ -99,7 +101,6 @@ def probe(path: str, file: IO[bytes], options: Options) -> tuple[Layout, Schema]
         names = [str(name) for name in header]
         if len(names) != len(data[0]):
             raise ValueError(f"{path}: header gives {len(names)} names, but the first row has {len(data[0])} fields")
-    data = data[:PROBE_ROWS]
     if not data:
         raise ValueError(f"{path}: no rows after the header")
     width = len(names) if names else len(data[0])
@@ -118,7 +119,9 @@ def sniff_delimiter(path: str, head: Sequence[tuple[int, bytes]]) -> str:
         if widths[0] > 1 and agreeing > most:
             best, most = delimiter, agreeing
     if best is None:
-        raise ValueError(f"{path}, line {head[0][0]}: 1 field only; the delimiter is none of comma, semicolon, tab, blank")
+        raise ValueError(
+            f"{path}, line {head[0][0]}: 1 field only; the delimiter is none of comma, semicolon, tab, blank"
+        )
     return best
 
 

@@ -8,6 +8,7 @@ import io
 import lzma
 import zlib
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -17,9 +18,12 @@ BOM = b"\xef\xbb\xbf"
 
 
 def open_binary(path: str | Path) -> IO[bytes]:
-    """The content of a file as bytes, unpacked if its name ends in .gz, .xz or .bz2."""
+    """The content of a file as bytes, unpacked if its name ends in .gz, .xz or .bz2, without a byte order mark."""
     opener = PACKED.get(Path(path).suffix.lower(), open)
-    return cast("IO[bytes]", io.BufferedReader(opener(path, "rb"), 1 << 20))
+    file = io.BufferedReader(opener(path, "rb"), 1 << 20)
+    if file.peek(len(BOM)).startswith(BOM):
+        file.read(len(BOM))
+    return cast("IO[bytes]", file)
 
 
 def unpacked_name(name: str) -> str:
@@ -28,22 +32,20 @@ def unpacked_name(name: str) -> str:
 
 
 def numbered_lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Lines with their numbers, from 1; a byte order mark is left out."""
-    for number, line in enumerate(file, 1):
-        yield number, line[len(BOM) :] if number == 1 and line.startswith(BOM) else line
+    """Lines with their numbers, from 1."""
+    return enumerate(file, 1)
 
 
 def is_blank(line: bytes) -> bool:
     """Whether a line holds nothing but blanks (a tab delimits: it is not a blank)."""
-    return not line.strip(b" \r\n")
+    return line.isspace() and not line.strip(b" \r\n")
 
 
 def take_lines(lines: Iterator[tuple[int, bytes]], count: int) -> list[tuple[int, bytes]]:
     """The next lines up to `count` of them that are not blank; empty only if none such is left."""
-    taken, full = [], 0
-    for number, line in lines:
-        taken.append((number, line))
-        full += not is_blank(line)
-        if full == count:
-            break
+    taken: list[tuple[int, bytes]] = []
+    full = 0
+    while full < count and (more := list(islice(lines, count - full))):
+        taken += more
+        full += len(more) - sum(is_blank(line) for _, line in more)
     return taken if full else []

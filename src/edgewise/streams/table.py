@@ -88,8 +88,9 @@ def as_table(X: Any, *, categorical_features: Sequence[Any] | np.ndarray | None 
 
     Arrays of numbers are numeric. In an object array a column is numeric if every cell that is not missing is a
     number, else nominal. In a frame, string, categorical, enum and boolean columns are nominal, the name of a category
-    being `str` of it; an enum (in pandas: an ordered categorical) keeps its declared order. None, NaN and null are missing. `categorical_features` (positions, names, or a mask with one
-    entry per column) makes these columns nominal as well.
+    being `str` of it; an enum (in pandas: an ordered categorical) keeps its declared order. None, NaN and null are
+    missing. `categorical_features` (positions, names, or a mask with one entry per column) makes these columns nominal
+    as well.
     """
     if isinstance(X, Table):
         table = X
@@ -152,7 +153,7 @@ def concat(tables: Iterable[Table]) -> Table:
 
 def category_name(value: Any) -> str:
     """How a value is named as a category: `str` of it, but 3.0 is "3"."""
-    if isinstance(value, Real) and not isinstance(value, bool | np.bool_) and float(value).is_integer():
+    if isinstance(value, float | np.floating) and value.is_integer():
         return str(int(value))
     return str(value)
 
@@ -240,7 +241,9 @@ def _from_frame(X: Any) -> Table:
         elif kind in (nw.Categorical, nw.String, nw.Boolean):
             columns.append(_coded(series.to_list()))
         else:
-            raise ValueError(f"column {series.name!r} is of type {kind}: expected numbers, text, categories or booleans")
+            raise ValueError(
+                f"column {series.name!r} is of type {kind}: expected numbers, text, categories or booleans"
+            )
     return _from_columns([str(name) for name in frame.columns], columns, len(frame))
 
 

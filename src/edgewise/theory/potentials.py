@@ -39,8 +39,8 @@ import numpy as np
 
 from edgewise._compile import kernel
 
-# Probabilities that are left out, each: below the rounding error of a potential, about 1e-15.
-NEGLIGIBLE = 1e-17
+# Chances and coefficients that are left out: as small as the rounding error of a potential.
+NEGLIGIBLE = 1e-15
 # Importances and row sums of costs below this are rounding errors of two potentials that agree, and count as 0.
 RESOLUTION = 1e-12
 # Bytes that the powers of the truncated exponentials may take; more powers save multiplications.
@@ -61,13 +61,16 @@ class Potentials(NamedTuple):
     own_first: np.ndarray  # [draws]: fewer draws of the true label are negligible
     own_stop: np.ndarray  # [draws]: this many draws of the true label, or more, are negligible
     tails: np.ndarray  # [draws, x]: chance of x or more draws of the true label
+    others: np.ndarray  # [draws, x]: bound on the chance that some other label is drawn x times or more
     circle: np.ndarray  # [draws]: which circle
     points: np.ndarray  # [g]: number of points in the upper half plane, J
     caps: np.ndarray  # [g]: number of different caps
     own_at: np.ndarray  # [g]: where the circle begins in `own`
     own: np.ndarray  # [2, (g, x, point)]: (right z)^x / x!
+    whole_at: np.ndarray  # [g]: where the circle begins in `whole`
+    whole: np.ndarray  # [2, (g, n, point)]: exp(wrong z)^n, for labels that are no constraint
     factors_at: np.ndarray  # [g]: where the circle begins in `factors`
-    factors: np.ndarray  # [2, (g, n - 1, c, point)]: E_c(wrong z)^n for c > 0; exp(wrong z)^n for c = 0
+    factors: np.ndarray  # [2, (g, n - 1, c - 1, point)]: E_c(wrong z)^n
     powers: int  # n goes up to this
     turns_at: np.ndarray  # [draws]: where the row of draws begins in `turns`
     turns: np.ndarray  # [2, (draws, point)]: draws! z^-draws / J
@@ -101,11 +104,13 @@ def zero_one_potentials(k: int, n_learners: int, edge: float, memo_bits: int = 1
     tails = _tails(mass)
     own_first = (np.cumsum(mass, axis=1) < NEGLIGIBLE).sum(axis=1)
     own_stop = (tails >= NEGLIGIBLE).sum(axis=1)
-    free = ((k - 1) * _tails(_binomial(n_learners, wrong)) >= NEGLIGIBLE).sum(axis=1)
+    others = (k - 1) * _tails(_binomial(n_learners, wrong))
+    free = (others >= NEGLIGIBLE).sum(axis=1)
 
     circle = np.zeros(n_learners + 1, np.int64)
     turns: list[np.ndarray] = [np.zeros(0)]
     own: list[np.ndarray] = []
+    whole: list[np.ndarray] = []
     series: list[np.ndarray] = []
     for g, (first, last) in enumerate(_runs(n_learners)):
         circle[first : last + 1] = g
@@ -118,9 +123,9 @@ def zero_one_potentials(k: int, n_learners: int, edge: float, memo_bits: int = 1
                 # The scale is that for which exp(z), the case without constraints, has the value 1.
                 turns.append(turn / (np.exp(exponent) * turn).real.sum())
         own.append(_terms(n, right * radius, int(own_stop[last])))
+        whole.append(np.exp(wrong * np.arange(k)[:, None] * exponent))
         # Two labels: (16) is a binomial tail and no factor is ever looked up.
-        terms = _terms(n, wrong * radius, int(free[last]) if k > 2 else 1)
-        series.append(np.concatenate([[np.exp(wrong * exponent)], terms[:-1].cumsum(axis=0)]))
+        series.append(_terms(n, wrong * radius, int(free[last]) - 1 if k > 2 else 1).cumsum(axis=0))
 
     size = sum(16 * partial.size for partial in series)
     powers = max(1, min(k - 1, POWERS_BUDGET // size))
@@ -139,11 +144,14 @@ def zero_one_potentials(k: int, n_learners: int, edge: float, memo_bits: int = 1
         own_first=own_first,
         own_stop=own_stop,
         tails=tails,
+        others=others,
         circle=circle,
         points=points,
         caps=caps,
         own_at=_starts(own),
         own=_join(own),
+        whole_at=_starts(whole),
+        whole=_join(whole),
         factors_at=_starts(factors),
         factors=_join(factors),
         powers=powers,
@@ -235,7 +243,7 @@ def _when_winning(p: Potentials, draws: int, tilt: int, label: int, votes: np.nd
             most = max(most, votes[l] + (l == extra))
     own = int(votes[label]) + (label == extra)
     lowest = own - int(most)
-    if lowest <= -draws:
+    if 1 - lowest >= p.own_stop[draws]:
         return 0.0
     free = p.free[draws]
     if lowest >= free:
@@ -294,60 +302,59 @@ def _integrate(p: Potentials, draws: int, tilt: int, n_leads: int) -> float:
     if unbounded == 0:
         # The others can take no more than k - 1 times x - 1, plus their leads, of the draws - x.
         first = max(first, -((room - draws) // p.k))
-    # From here on no other label can catch up, or has a negligible chance to.
+    # From here on no other label can catch up, or it is negligible that r is drawn so often and yet one does.
     stop = min(free - p.leads[0], (draws - p.leads[0]) // 2 + 1, p.own_stop[draws])
+    while stop > first and p.tails[draws, stop - 1] * p.others[draws, p.leads[0] + stop - 1] < NEGLIGIBLE:
+        stop -= 1
     stop = max(stop, first)
 
     g = p.circle[draws]
     n = p.points[g]
     whole = unbounded
     below = n_leads
+    # Below, slices: Numba vectorizes no loop whose index it cannot see to be positive.
     for x in range(first, stop):
-        weight = x / (p.right * draws) - 1.0 if tilt == 1 else 1.0
-        row = p.own_at[g] + n * x
-        at = n * (x - first)
-        for part in range(2):
-            to, own = p.product[part, at : at + n], p.own[part, row : row + n]
-            for j in range(n):
-                to[j] = weight * own[j]
         while p.leads[below - 1] + x >= free:
             below -= 1
             whole += p.sizes[below]
-        _multiply(p, g, 0, whole, at, n)
+        weight = x / (p.right * draws) - 1.0 if tilt == 1 else 1.0
+        at, row, other = n * (x - first), p.own_at[g] + n * x, p.whole_at[g] + n * whole
+        real, imag = p.product[0, at : at + n], p.product[1, at : at + n]
+        a, b = p.own[0, row : row + n], p.own[1, row : row + n]
+        c, d = p.whole[0, other : other + n], p.whole[1, other : other + n]
+        for j in range(n):
+            real[j] = weight * (a[j] * c[j] - b[j] * d[j])
+            imag[j] = weight * (a[j] * d[j] + b[j] * c[j])
     for i in range(n_leads):
-        # The factors of one group, for x after x, lie one after the other.
-        _multiply(p, g, p.leads[i] + first, p.sizes[i], 0, n * (min(stop, free - p.leads[i]) - first))
+        # The factors of one group, for x after x, lie one after the other: one long loop.
+        length = n * (min(stop, free - p.leads[i]) - first)
+        times = p.sizes[i]
+        while times > 0 and length > 0:
+            power = min(times, p.powers)
+            row = p.factors_at[g] + n * ((power - 1) * p.caps[g] + p.leads[i] + first - 1)
+            real, imag = p.product[0, :length], p.product[1, :length]
+            c, d = p.factors[0, row : row + length], p.factors[1, row : row + length]
+            for j in range(length):
+                re, im = real[j], imag[j]
+                real[j] = re * c[j] - im * d[j]
+                imag[j] = re * d[j] + im * c[j]
+            times -= power
 
-    total = p.total[:, :n]
-    total[:] = 0.0
+    real, imag = p.total[0, :n], p.total[1, :n]
+    real[:] = 0.0
+    imag[:] = 0.0
     for at in range(0, n * (stop - first), n):
-        for part in range(2):
-            to, values = total[part], p.product[part, at : at + n]
-            for j in range(n):
-                to[j] += values[j]
+        a, b = p.product[0, at : at + n], p.product[1, at : at + n]
+        for j in range(n):
+            real[j] += a[j]
+            imag[j] += b[j]
     value = 0.0
-    turns = p.turns[:, p.turns_at[draws] : p.turns_at[draws] + n]
+    row = p.turns_at[draws]
     for j in range(n):
-        value += total[0, j] * turns[0, j] - total[1, j] * turns[1, j]
+        value += real[j] * p.turns[0, row + j] - imag[j] * p.turns[1, row + j]
     if tilt == 1:
         return value + p.tails[draws - 1, stop - 1] - p.tails[draws, stop]
     return value + p.tails[draws, stop]
-
-
-@kernel
-def _multiply(p: Potentials, g: int, cap: int, times: int, at: int, length: int) -> None:
-    """Multiply `length` numbers of `product` from `at` on by the factors from `cap` on, `times` times."""
-    while times > 0 and length > 0:
-        power = min(times, p.powers)
-        row = p.factors_at[g] + p.points[g] * ((power - 1) * p.caps[g] + cap)
-        # Slices, because Numba vectorizes no loop whose index it cannot see to be positive.
-        real, imag = p.product[0, at : at + length], p.product[1, at : at + length]
-        c, d = p.factors[0, row : row + length], p.factors[1, row : row + length]
-        for j in range(length):
-            a, b = real[j], imag[j]
-            real[j] = a * c[j] - b * d[j]
-            imag[j] = a * d[j] + b * c[j]
-        times -= power
 
 
 def _binomial(n: int, chance: float) -> np.ndarray:
@@ -366,11 +373,11 @@ def _tails(mass: np.ndarray) -> np.ndarray:
 
 
 def _runs(n: int) -> list[tuple[int, int]]:
-    """Runs of 1..n that share a circle: the middle is within one standard deviation, sqrt(m), of all."""
+    """Runs of 1..n that share a circle: the middle is within half a standard deviation, sqrt(m), of all."""
     runs: list[tuple[int, int]] = []
     first = 1
     while first <= n:
-        last = min(first + int(2.0 * math.sqrt(first)), n)
+        last = min(first + int(math.sqrt(first)), n)
         runs.append((first, last))
         first = last + 1
     return runs

@@ -1,7 +1,8 @@
-"""Time one peer on one stream of rows: `python peers.py JOB.json`, with the Python of `.venv-peers`.
+"""Time one contender on one stream of rows: `python contender.py JOB.json`.
 
-The job names the contender, an .npz file with the rows and the file for the answer; `speed.py` writes it. Rows are in
-memory, in the form that the library likes best, before the clock starts.
+The job names the contender, an .npz file with the rows and a file for the answer; `speed.py` writes it and picks the
+Python: the project's own for edgewise, that of `.venv-peers` for the peers. One clock for all: CPU seconds, user and
+system, of all threads of the process, with the rows in memory, in the form that the library likes best, beforehand.
 """
 
 from __future__ import annotations
@@ -32,6 +33,32 @@ class Rows(NamedTuple):
 
 
 Play = Callable[[], tuple[float, np.ndarray]]  # a fresh model predicts, then learns, every row: CPU seconds, guesses
+
+
+def edgewise_play(name: str, rows: Rows, job: dict[str, Any]) -> Play:
+    import edgewise
+    from edgewise.streams.table import Feature
+
+    features = [
+        Feature(f"a{column}", tuple(f"v{value}" for value in range(size)) if size else None)
+        for column, size in enumerate(rows.n_categories)
+    ]
+    table = edgewise.Table(rows.values, features)
+    classes = np.arange(rows.n_classes)
+
+    def play() -> tuple[float, np.ndarray]:
+        tree = edgewise.HoeffdingTree(
+            grace_period=job["grace_period"],
+            split_confidence=job["split_confidence"],
+            tie_threshold=job["tie_threshold"],
+            leaf_prediction="adaptive",
+        )
+        model = getattr(edgewise, name)(tree, job["trees"], random_state=job["seed"], **job["options"])
+        before = time.process_time()
+        guesses = model.prequential(table, rows.labels, classes=classes)
+        return time.process_time() - before, guesses
+
+    return play
 
 
 def write_arff(rows: Rows, path: Path) -> None:
@@ -84,7 +111,7 @@ def capymoa_play(name: str, rows: Rows, job: dict[str, Any]) -> Play:
     return play
 
 
-def river_play(rows: Rows, job: dict[str, Any]) -> Play:
+def river_play(name: str, rows: Rows, job: dict[str, Any]) -> Play:
     from river import ensemble, tree
 
     nominal = [f"a{column}" for column, size in enumerate(rows.n_categories) if size]
@@ -99,7 +126,7 @@ def river_play(rows: Rows, job: dict[str, Any]) -> Play:
     labels = rows.labels.tolist()
 
     def play() -> tuple[float, np.ndarray]:
-        model = ensemble.AdaBoostClassifier(
+        model = getattr(ensemble, name)(
             tree.HoeffdingTreeClassifier(
                 grace_period=job["grace_period"],
                 delta=job["split_confidence"],
@@ -122,13 +149,14 @@ def river_play(rows: Rows, job: dict[str, Any]) -> Play:
     return play
 
 
-def versions(contender: str) -> dict[str, str]:
-    if contender.startswith("river"):
-        return {"river": version("river")}
-    import jpype
+def versions(library: str) -> dict[str, str]:
+    if library == "capymoa":
+        import jpype
 
-    java = str(jpype.java.lang.System.getProperty("java.version"))
-    return {"CapyMOA": version("capymoa"), "Java": java}
+        return {"CapyMOA": version("capymoa"), "Java": str(jpype.java.lang.System.getProperty("java.version"))}
+    if library == "edgewise":
+        return {name: version(name) for name in ("edgewise", "numba", "numpy")}
+    return {library: version(library)}
 
 
 def main(path: str) -> None:
@@ -139,7 +167,12 @@ def main(path: str) -> None:
     # JPype runs Python's garbage collector on a thread of its own after every collection in Java: that nearly doubles
     # the CPU time of CapyMOA and has nothing to do with learning. Nothing here makes cycles.
     gc.disable()
-    play = capymoa_play(name, rows, job) if library == "capymoa" else river_play(rows, job)
+    if library == "edgewise":
+        play = edgewise_play(name, rows, job)
+    elif library == "capymoa":
+        play = capymoa_play(name, rows, job)
+    else:
+        play = river_play(name, rows, job)
     warmup = []
     while sum(warmup) < job["warmup_s"]:
         warmup.append(play()[0])
@@ -148,7 +181,7 @@ def main(path: str) -> None:
         "warmup_cpu_s": warmup,
         "cpu_s": [used for used, _ in runs],
         "guesses": runs[0][1].tolist(),
-        "versions": versions(job["contender"]),
+        "versions": versions(library),
     }
     Path(job["answer"]).write_text(json.dumps(answer))
 

@@ -1,0 +1,103 @@
+"""results/speed.json as a page of Markdown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Result = dict[str, Any]
+
+OURS = ("edgewise.AdaBoostOLM", "edgewise.OnlineMBBM", "edgewise.OzaBoost")
+
+
+def label(result: Result) -> str:
+    options = ", ".join(f"{name}={value}" for name, value in result["options"].items())
+    name = result["contender"].replace(".", " ").replace("capymoa", "CapyMOA")
+    return f"{name} ({options})" if options else name
+
+
+def times(value: float) -> str:
+    """A ratio to two figures, more where it is large."""
+    return f"{value:.2g}x" if value < 10 else f"{value:.0f}x"
+
+
+def markdown(report: dict[str, Any]) -> str:
+    results = report["results"]
+    blocks = [heading(report), ratios(results), votes(results), measurements(results)]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def heading(report: dict[str, Any]) -> str:
+    machine, settings = report["machine"], report["settings"]
+    versions: dict[str, str] = {}
+    for result in report["results"]:
+        versions |= result["versions"]
+    quick = " **Quick run: too few rows for figures to quote.**" if settings["quick"] else ""
+    return (
+        f"# Speed of {settings['trees']} boosted Hoeffding trees\n\n"
+        f"{machine['cpu']}, {machine['system']}, Python {machine['python']}; "
+        f"{', '.join(f'{name} {number}' for name, number in sorted(versions.items()))}. One thread; CPU seconds of all "
+        f"threads of the process, best of {settings['repeats']}, after warming up. All trees: grace period "
+        f"{settings['grace_period']}, split confidence {settings['split_confidence']:g}, tie threshold "
+        f"{settings['tie_threshold']:g}, adaptive naive-Bayes leaves. Predict, then learn, every row.{quick}"
+    )
+
+
+def ratios(results: list[Result]) -> str:
+    """How many times the rows per CPU second of each peer ours takes, on the same rows."""
+    plain = {(r["data"], r["rows"], r["contender"]): r for r in results if not r["options"]}
+    lines = []
+    for (data, rows, contender), peer in plain.items():
+        ours = [plain.get((data, rows, name)) for name in OURS]
+        if contender in OURS or not any(ours):
+            continue
+        cells = [times(peer["best_cpu_s"] / own["best_cpu_s"]) if own else "" for own in ours]
+        lines.append(f"| {data} | {rows} | {label(peer)} | {' | '.join(cells)} |")
+    if not lines:
+        return ""
+    names = " | ".join(name.partition(".")[2] for name in OURS)
+    return "\n".join(
+        [
+            "## CPU time of a peer over ours, same rows\n",
+            f"| data | rows | peer | {names} |",
+            "|---|---:|---|---:|---:|---:|",
+            *lines,
+        ]
+    )
+
+
+def votes(results: list[Result]) -> str:
+    """What the exact potentials of OnlineMBBM cost beside AdaBoost.OLM, for both kinds of vote."""
+    found = {(r["contender"], r["options"]["vote"]): r for r in results if "vote" in r["options"]}
+    lines = []
+    for vote in ("argmax", "cost"):
+        olm, mbbm = found.get((OURS[0], vote)), found.get((OURS[1], vote))
+        if olm and mbbm:
+            ratio = times(mbbm["best_cpu_s"] / olm["best_cpu_s"])
+            lines.append(f"| {vote} | {olm['best_cpu_s']:.2f} | {mbbm['best_cpu_s']:.2f} | {ratio} |")
+    if not lines:
+        return ""
+    first = next(iter(found.values()))
+    return "\n".join(
+        [
+            f"## OnlineMBBM beside AdaBoost.OLM, {first['data']}, {first['rows']} rows\n",
+            "| vote | AdaBoostOLM, CPU s | OnlineMBBM, CPU s | ratio |",
+            "|---|---:|---:|---:|",
+            *lines,
+        ]
+    )
+
+
+def measurements(results: list[Result]) -> str:
+    lines = [
+        "## All measurements\n",
+        'Accuracy is prequential. "First run" is the first in a fresh process: Java has compiled nothing yet, '
+        "ours loads its compiled kernels from disk.\n",
+        "| data | rows | contender | CPU s | rows per CPU s | first run, CPU s | accuracy | last fifth |",
+        "|---|---:|---|---:|---:|---:|---:|---:|",
+    ]
+    for r in sorted(results, key=lambda r: (r["data"], -r["rows"])):
+        lines.append(
+            f"| {r['data']} | {r['rows']} | {label(r)} | {r['best_cpu_s']:.3f} | {r['rows_per_cpu_s']:.0f} "
+            f"| {r['first_cpu_s']:.3f} | {r['all']:.3f} | {r['last_fifth']:.3f} |"
+        )
+    return "\n".join(lines)

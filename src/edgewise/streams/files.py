@@ -1,0 +1,166 @@
+"""Read data files: CSV, ARFF, LIBSVM and Parquet, at once or as a stream of chunks.
+
+`stream` never holds more than a chunk. Every chunk has the same features, but that a nominal feature may get further
+categories at its end; what a code means never changes. `read` gives all chunks as one table.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from edgewise.streams import arff, csv_files, libsvm, parquet
+from edgewise.streams.columns import MISSING, Label, Options
+from edgewise.streams.opening import DAMAGED, unpacked_name
+from edgewise.streams.table import Table
+
+FORMATS = {"csv": csv_files.chunks, "arff": arff.chunks, "libsvm": libsvm.chunks, "parquet": parquet.chunks}
+SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".data": "csv",
+    ".dat": "csv",
+    ".arff": "arff",
+    ".svm": "libsvm",
+    ".libsvm": "libsvm",
+    ".svmlight": "libsvm",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+READ_ROWS = 20_000  # the chunks that `read` puts together
+Columns = Sequence[str | int]
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    target: str | int | None = None,
+    format: str | None = None,
+    categorical: Columns = (),
+    numeric: Columns = (),
+    drop: Columns = (),
+    classes: Sequence[Label] | None = None,
+    header: bool | str | Sequence[str] = "auto",
+    delimiter: str | None = None,
+    missing: Sequence[str] = MISSING,
+    n_features: int | None = None,
+    rows: int | None = None,
+) -> tuple[Table, np.ndarray]:
+    """The examples of a file and their labels.
+
+    Columns are given by name or by position, negative ones from the end. `target` is the last column unless given
+    (LIBSVM: the label). `format` is "csv", "arff", "libsvm" or "parquet", else told by the file name; .gz, .xz and
+    .bz2 are unpacked on the way. A CSV column is nominal if one of its first 10,000 cells (fewer in files of more than
+    200 columns) is not a number; `categorical` and `numeric` overrule this, `drop` leaves columns out. Labels are
+    integers if those first ones all are, else floats if they are numbers, else text; `classes` lists those allowed.
+    `header` is True, False, "auto", or the names of the columns of a file without header. Cells in `missing` are
+    missing values. `n_features` is for LIBSVM, whose last features may all be 0. `rows` stops early. A cell that does
+    not fit raises ValueError with file, line and column.
+    """
+    if rows is not None and rows < 1:
+        raise ValueError(f"rows={rows}: at least 1 row must be read")
+    parts = stream(
+        path,
+        target=target,
+        format=format,
+        categorical=categorical,
+        numeric=numeric,
+        drop=drop,
+        classes=classes,
+        header=header,
+        delimiter=delimiter,
+        missing=missing,
+        n_features=n_features,
+        chunk_rows=READ_ROWS if rows is None else min(rows, READ_ROWS),
+    )
+    values, labels, count = [], [], 0
+    for table, y in parts:
+        values.append(table.values)
+        labels.append(y)
+        count += len(y)
+        if rows is not None and count >= rows:
+            break
+    # Categories only grow at the end, so the last chunk knows the codes of all.
+    return Table(np.concatenate(values)[:rows], table.features), np.concatenate(labels)[:rows]
+
+
+def stream(
+    path: str | os.PathLike[str],
+    *,
+    target: str | int | None = None,
+    format: str | None = None,
+    categorical: Columns = (),
+    numeric: Columns = (),
+    drop: Columns = (),
+    classes: Sequence[Label] | None = None,
+    header: bool | str | Sequence[str] = "auto",
+    delimiter: str | None = None,
+    missing: Sequence[str] = MISSING,
+    n_features: int | None = None,
+    chunk_rows: int = 10_000,
+) -> Iterator[tuple[Table, np.ndarray]]:
+    """The examples of a file and their labels, `chunk_rows` at a time. The other arguments are those of `read`."""
+    if chunk_rows < 1:
+        raise ValueError(f"chunk_rows={chunk_rows}: a chunk needs at least 1 row")
+    place = Path(path)
+    if not place.exists():
+        raise FileNotFoundError(f"{place}: no such file")
+    if place.is_dir():
+        raise IsADirectoryError(f"{place}: is a folder, not a data file")
+    if format is None:
+        format = SUFFIXES.get(Path(unpacked_name(place.name)).suffix.lower())
+        if format is None:
+            raise ValueError(f"{place}: unknown format; give format= one of {', '.join(FORMATS)}")
+    if format not in FORMATS:
+        raise ValueError(f"format={format!r}: expected one of {', '.join(FORMATS)}")
+    options = Options(
+        target,
+        _columns("drop", drop),
+        _columns("categorical", categorical),
+        _columns("numeric", numeric),
+        None if classes is None else tuple(np.asarray(classes).tolist()),
+        header if isinstance(header, str | bool) else tuple(header),
+        delimiter,
+        _columns("missing", missing),
+        n_features,
+    )
+    _check(format, options)
+    return _guarded(str(place), FORMATS[format](str(place), options, chunk_rows))
+
+
+def _columns(option: str, chosen: Sequence[Any]) -> tuple[Any, ...]:
+    if isinstance(chosen, str):
+        raise ValueError(f"{option}={chosen!r}: expected a sequence, as [{chosen!r}]")
+    return tuple(chosen)
+
+
+def _check(format: str, options: Options) -> None:
+    """Refuse options that the format can not follow."""
+    default = Options()
+    foreign = {
+        "csv": ("n_features",),
+        "arff": ("n_features", "header", "delimiter"),
+        "libsvm": ("header", "delimiter", "target", "categorical", "numeric", "drop"),
+        "parquet": ("n_features", "header", "delimiter"),
+    }
+    for option in foreign[format]:
+        if getattr(options, option) != getattr(default, option):
+            raise ValueError(f"{option}={getattr(options, option)!r}: not an option of {format} files")
+    if isinstance(options.header, str) and options.header != "auto":
+        raise ValueError(f'header={options.header!r}: expected True, False, "auto" or the names of the columns')
+    if options.delimiter is not None and len(options.delimiter) != 1:
+        raise ValueError(f"delimiter={options.delimiter!r}: expected one character")
+    if options.n_features is not None and options.n_features < 1:
+        raise ValueError(f"n_features={options.n_features}: at least 1 feature is needed")
+
+
+def _guarded(path: str, chunks: Iterator[tuple[Table, np.ndarray]]) -> Iterator[tuple[Table, np.ndarray]]:
+    try:
+        yield from chunks
+    except DAMAGED as error:
+        raise ValueError(f"{path}: the packed data are damaged or cut short ({error})") from None

@@ -1,0 +1,51 @@
+"""The whole state of a model in a form that can be compared: trees by what they hold, not by where in the pools."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgewise.learners.forest.layout import LEAF, children
+
+
+def forest_state(forest):
+    def of(node):
+        if forest.kind[node] == LEAF:
+            leaf = forest.child[node]
+            rows = [
+                None
+                if row < 0
+                else (forest.gauss[row].tolist(), float(forest.constant[row]), forest.counts[row].tolist())
+                for row in forest.row[leaf]
+            ]
+            return (forest.class_weight[leaf].tolist(), forest.tally[leaf].tolist(), int(forest.examples[leaf]), rows)
+        below = children(forest, node)
+        return (
+            int(forest.kind[node]),
+            int(forest.feature[node]),
+            float(forest.threshold[node]),
+            below.index(forest.fallback[node]),
+            [of(child) for child in below],
+        )
+
+    return [of(int(root)) for root in forest.root], forest.n_nodes.tolist(), forest.moments.tolist()
+
+
+def model_state(model):
+    return [
+        (
+            *(part.tolist() for part in ensemble.committee),
+            forest_state(ensemble.forest),
+        )
+        for ensemble in model._ensembles
+    ] + [model.rounds_, model.mistakes_, model._rng.bit_generator.state]
+
+
+def same(a, b):
+    """Equality that takes NaN for equal to NaN."""
+    if isinstance(a, (list, tuple)):
+        return type(a) is type(b) and len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, np.ndarray):
+        return np.array_equal(a, b)
+    return a == b or (a != a and b != b)

@@ -1,0 +1,119 @@
+"""Predictions and state do not depend on how the stream is cut: into chunks, or into calls."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import edgewise as ew
+from tests.small_streams import mixed_stream
+from tests.state import model_state, same
+
+EAGER = {
+    "grace_period": (2, 8),
+    "split_confidence": (0.1, 0.9),
+    "tie_threshold": (0.1, 0.9),
+    "importance_scale": (2.0, 20.0),
+    "max_features": 0.8,
+}
+
+
+def eager(leaf="adaptive"):
+    return ew.HoeffdingTree(leaf_prediction=leaf, **EAGER)
+
+
+MODELS = {
+    "olm": lambda **kw: ew.AdaBoostOLM(eager(), 7, random_state=3, **kw),
+    "olm-majority-argmax-vote": lambda **kw: ew.AdaBoostOLM(
+        eager("majority"), 7, vote="argmax", follow="vote", random_state=3, **kw
+    ),
+    "olm-exponential": lambda **kw: ew.AdaBoostOLM(eager(), 7, loss="exponential", random_state=3, **kw),
+    "olm-hinge": lambda **kw: ew.AdaBoostOLM(eager("naive_bayes"), 7, loss="square_hinge", random_state=3, **kw),
+    "mbbm": lambda **kw: ew.OnlineMBBM(eager(), 7, random_state=3, **kw),
+    "mbbm-cost": lambda **kw: ew.OnlineMBBM(eager(), 7, edge=0.3, vote="cost", random_state=3, **kw),
+    "oza": lambda **kw: ew.OzaBoost(eager(), 7, random_state=3, **kw),
+    "ova": lambda **kw: ew.OneVsAllOLM(eager(), 4, random_state=3, **kw),
+    "adaova": lambda **kw: ew.AdaOVA(eager(), 4, random_state=3, **kw),
+    "trees": lambda **kw: ew.HoeffdingForest(eager(), 7, random_state=3, **kw),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_chunk_size_changes_nothing(name):
+    X, y = mixed_stream(600)
+    whole = MODELS[name](chunk_size=len(y))
+    expected = whole.prequential(X, y)
+    assert whole.n_nodes_.sum() > 2 * whole.n_nodes_.size, "the stream must make trees grow, or nothing is tested"
+    for size in (1, 7, 256):
+        model = MODELS[name](chunk_size=size)
+        np.testing.assert_array_equal(model.prequential(X, y), expected)
+        assert same(model_state(model), model_state(whole)), f"state differs for chunks of {size}"
+        np.testing.assert_array_equal(model.decision_function(X[:50]), whole.decision_function(X[:50]))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_cutting_into_calls_changes_nothing(name):
+    X, y = mixed_stream(400, seed=1)
+    whole = MODELS[name]()
+    expected = whole.prequential(X, y)
+    model = MODELS[name]()
+    pieces = [
+        model.prequential(X[a:b], y[a:b], classes=np.unique(y)) for a, b in [(0, 1), (1, 30), (30, 311), (311, 400)]
+    ]
+    np.testing.assert_array_equal(np.concatenate(pieces), expected)
+    assert same(model_state(model), model_state(whole))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_partial_fit_learns_the_same_and_predicting_changes_nothing(name):
+    X, y = mixed_stream(300, seed=2)
+    one, two = MODELS[name](), MODELS[name]()
+    one.prequential(X, y)
+    two.partial_fit(X[:100], y[:100], classes=np.unique(y))
+    before = model_state(two)
+    two.predict(X), two.predict_proba(X), two.decision_function(X)
+    assert same(model_state(two), before)
+    two.partial_fit(X[100:], y[100:])
+    assert same(model_state(one), model_state(two))
+    np.testing.assert_array_equal(one.predict(X), two.predict(X))
+    np.testing.assert_array_equal(MODELS[name]().fit(X, y).predict(X), one.predict(X))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_probabilities_and_seeds(name):
+    X, y = mixed_stream(200, seed=5)
+    model = MODELS[name]()
+    guesses = model.prequential(X, y)
+    p = model.predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    assert (p >= 0.0).all()
+    np.testing.assert_array_equal(MODELS[name]().prequential(X, y), guesses)
+    assert model.mistakes_ == (guesses != y).sum()
+    assert model.rounds_ == 200
+    assert model.nbytes > 1000
+
+
+def test_a_row_of_weight_zero_is_predicted_and_never_learned():
+    X, y = mixed_stream(200)
+    weights = np.ones(200)
+    weights[50:100] = 0.0
+    model = ew.AdaBoostOLM(eager(), 5, random_state=3, follow="vote")
+    model.prequential(X, y, sample_weight=weights)
+    kept = np.flatnonzero(weights)
+    other = ew.AdaBoostOLM(eager(), 5, random_state=3, follow="vote")
+    other.prequential(X[kept], y[kept], classes=np.unique(y))
+    assert same(model_state(model), model_state(other))
+
+
+def test_later_categories_do_not_disturb_what_was_learned():
+    X, y = mixed_stream(300, missing=0.0)
+    strings = np.array([[f"{v:.3f}" if j < 3 else "abcd"[int(v)] for j, v in enumerate(row)] for row in X.values], object)
+    strings[:, :3] = X.values[:, :3]
+    first = np.flatnonzero(strings[:, 3] != "d")[:40]
+    order = np.concatenate([first, np.setdiff1d(np.arange(300), first)])
+    strings, y = strings[order], y[order]
+    whole = ew.AdaBoostOLM(eager(), 5, random_state=3)
+    cut = ew.AdaBoostOLM(eager(), 5, random_state=3)
+    expected = whole.prequential(strings, y)
+    pieces = [cut.prequential(strings[a:b], y[a:b], classes=np.unique(y)) for a, b in [(0, 40), (40, 45), (45, 300)]]
+    np.testing.assert_array_equal(np.concatenate(pieces), expected)
