@@ -27,6 +27,14 @@ def newest(cells: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return list({(cell["data"], cell["algorithm"], cell["seed"]): cell for cell in cells}.values())
 
 
+def line(cell: dict[str, Any]) -> str:
+    """A cell as it finishes."""
+    return (
+        f"{cell['data']:11} {cell['algorithm']:8} seed {cell['seed']}  "
+        f"last {cell['last_fifth']:.3f}  all {cell['all']:.3f}  {cell['cpu_s']:8.1f} CPU s"
+    )
+
+
 def accuracy(ours: Mean, paper: float) -> str:
     """Three cells of the table: ours with its standard error, the paper's, the difference."""
     error = f" ± {ours.error:.3f}" if ours.error is not None else ""

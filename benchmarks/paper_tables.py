@@ -168,14 +168,13 @@ def main() -> None:
         print(f"{len(cells)} cells to run, {len(done)} already there", flush=True)
         # Spawned, not forked: Numba and its threads do not survive a fork.
         with ProcessPoolExecutor(arguments.jobs, mp_context=get_context("spawn")) as pool:
-            for future in as_completed(pool.submit(run, cell, arguments.rows) for cell in cells):
-                result = future.result()
-                append(result)
-                print(
-                    f"{result['data']:11} {result['algorithm']:8} seed {result['seed']}  "
-                    f"last {result['last_fifth']:.3f}  all {result['all']:.3f}  {result['cpu_s']:8.1f} CPU s",
-                    flush=True,
-                )
+            try:
+                for future in as_completed(pool.submit(run, cell, arguments.rows) for cell in cells):
+                    append(future.result())
+                    print(paper_report.line(future.result()), flush=True)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)  # or the cells still waiting would all be run first
+                raise
     complete = [record for record in known_cells() if record["complete"]]
     page = paper_report.markdown(complete, {ours: paper for paper, sets in DATA.items() for ours in sets})
     CELLS.with_suffix(".md").write_text(page)

@@ -14,6 +14,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,8 +47,8 @@ MOA = ("capymoa.OzaBoost", "capymoa.OnlineSmoothBoost")
 RIVER = "river.AdaBoostClassifier"
 VOTES = ("argmax", "cost")
 
-# CPU seconds of untimed runs before the timed ones: Java compiles as it goes, and a first run of Car is ten times
-# slower than a tenth one. Ours takes one run (compiled kernels are loaded from disk), river none.
+# CPU seconds of untimed runs before the timed ones: Java compiles as it goes, and its first run over Car takes ten
+# times as long as its twentieth. Ours takes one run (compiled kernels are loaded from disk), river none.
 WARMUP_S = {"edgewise": 1e-9, "capymoa": 10.0, "river": 0.0}
 
 
@@ -58,10 +59,6 @@ class Measurement(NamedTuple):
     data: str
     rows: int
     options: dict[str, Any]
-
-    @property
-    def key(self) -> tuple[str, str, int, str]:
-        return self.contender, self.data, self.rows, json.dumps(self.options)
 
 
 def plan(data: list[str], contenders: list[str], quick: bool) -> list[Measurement]:
@@ -78,11 +75,16 @@ def plan(data: list[str], contenders: list[str], quick: bool) -> list[Measuremen
     return [m for m in measurements if m.contender in contenders]
 
 
+@cache
+def load(data: str) -> tuple[Any, np.ndarray]:
+    return edgewise.datasets.load(data)
+
+
 def save_rows(data: str, rows: int, folder: Path) -> Path:
     """The first rows of the stream in the order of seed 1, for all contenders."""
     path = folder / f"{data}-{rows}.npz"
     if not path.exists():
-        table, y = edgewise.datasets.load(data)
+        table, y = load(data)
         classes, labels = np.unique(y, return_inverse=True)
         order = np.random.default_rng(1).permutation(len(labels))[:rows]
         sizes = [len(feature.categories or ()) for feature in table.features]
@@ -95,8 +97,7 @@ def measure(what: Measurement, settings: dict[str, Any], folder: Path) -> dict[s
     rows, job, answer = save_rows(what.data, what.rows, folder), folder / "job.json", folder / "answer.json"
     python = sys.executable if library == "edgewise" else str(PEERS)
     order = {"contender": what.contender, "options": what.options, "rows": str(rows), "answer": str(answer)}
-    warmup = WARMUP_S[library] / (5 if settings["quick"] else 1)
-    job.write_text(json.dumps(order | settings | {"warmup_s": warmup}))
+    job.write_text(json.dumps(order | settings | {"warmup_s": WARMUP_S[library]}))
     # One thread each; the folder catches what a library may leave in the current one.
     environment = os.environ | {"NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     subprocess.run([python, str(HERE / "contender.py"), str(job)], cwd=folder, env=environment, check=True)
@@ -158,11 +159,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for what in plan(data, contenders, arguments.quick):
             result = measure(what, settings, Path(folder))
-            kept = [
-                r
-                for r in report["results"]
-                if Measurement(r["contender"], r["data"], r["rows"], r["options"]).key != what.key
-            ]
+            kept = [r for r in report["results"] if any(r[name] != value for name, value in what._asdict().items())]
             report["results"] = [*kept, result]
             path.write_text(json.dumps(report, indent=1) + "\n")
             print(

@@ -79,7 +79,7 @@ def test_adaboost_olm(seed, loss, vote, follow):
     from edgewise import AdaBoostOLM
 
     seed = 100 + seed + 4 * LOSSES.index(loss) + 17 * (vote == "cost") + 31 * (follow == "draw")
-    stream = random_stream(seed, weighted=seed % 2 == 0)
+    stream = random_stream(seed, weighted=True)
     tree, known = drawn_tree(seed, stream)
     model = AdaBoostOLM(tree, learners(seed), loss=loss, vote=vote, follow=follow, random_state=seed)
     trace = model.trace(stream.table(), stream.y, sample_weight=stream.weights)
@@ -91,8 +91,7 @@ def test_adaboost_olm(seed, loss, vote, follow):
     assert_same_rounds(trace, run(stream, booster, trace.uniforms[:, 0].tolist()))
     assert_same_trees(model, trees, stream.columns)
     assert_close(model.learner_weights_, booster.alpha)
-    if seed % 2:
-        assert_close(model.edges_, booster.edges())
+    assert_close(model.edges_, booster.edges())
 
 
 @pytest.mark.parametrize("vote", ["cost", "argmax"])
@@ -102,7 +101,7 @@ def test_online_mbbm(seed, edge, vote):
     from edgewise import OnlineMBBM
 
     seed = 200 + seed + int(100 * edge) + 17 * (vote == "cost")
-    stream = random_stream(seed, weighted=seed % 2 == 0)
+    stream = random_stream(seed, weighted=True)
     tree, known = drawn_tree(seed, stream)
     model = OnlineMBBM(tree, learners(seed), edge=edge, vote=vote, random_state=seed)
     trace = model.trace(stream.table(), stream.y, sample_weight=stream.weights)
@@ -120,7 +119,7 @@ def test_oza_boost(seed):
     from edgewise import OzaBoost
 
     seed = 300 + seed
-    stream = random_stream(seed, weighted=seed % 2 == 0)
+    stream = random_stream(seed, weighted=True)
     tree, known = drawn_tree(seed, stream)
     model = OzaBoost(tree, learners(seed), random_state=seed)
     trace = model.trace(stream.table(), stream.y, sample_weight=stream.weights)
@@ -138,7 +137,7 @@ def test_ada_ova(seed, vote):
     from edgewise import AdaOVA
 
     seed = 400 + seed + 17 * (vote == "cost")
-    stream = random_stream(seed, weighted=seed % 2 == 0)
+    stream = random_stream(seed, weighted=True)
     tree, known = drawn_tree(seed, stream)
     model = AdaOVA(tree, learners(seed), vote=vote, random_state=seed)
     trace = model.trace(stream.table(), stream.y, sample_weight=stream.weights)
@@ -156,8 +155,8 @@ def test_ada_ova(seed, vote):
 def test_hoeffding_forest(seed):
     from edgewise import HoeffdingForest
 
-    seed = 500 + seed
-    stream = random_stream(seed, weighted=seed % 2 == 0)
+    seed = 498 + seed  # every third tree has majority leaves, where unit weights leave no tie to rounding
+    stream = random_stream(seed, weighted=seed % 3 != 0)
     tree, known = drawn_tree(seed, stream)
     model = HoeffdingForest(tree, learners(seed), random_state=seed)
     guesses = model.prequential(stream.table(), stream.y, sample_weight=stream.weights)
@@ -167,7 +166,7 @@ def test_hoeffding_forest(seed):
     booster = naive.HoeffdingForest(stream.k, trees, moments, scales=model.parameters_.importance_scale.tolist())
     rounds = run(stream, booster)
     assert guesses.tolist() == [r.guess for r in rounds]
-    if seed % 2:  # prequential_votes takes no weights
+    if seed % 3 == 0:  # prequential_votes takes no weights
         again = HoeffdingForest(tree, learners(seed), random_state=seed)
         assert again.prequential_votes(stream.table(), stream.y).tolist() == [r.votes for r in rounds]
     assert_same_trees(model, trees, stream.columns)

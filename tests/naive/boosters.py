@@ -9,7 +9,8 @@
 | trees side by side | `HoeffdingForest` |
 
 A learner is anything with `vote(numeric, nominal) -> distribution` and `learn(numeric, nominal, y, w)`. Every booster
-offers `round(numeric, nominal, y, ...)`: predict, learn, and return a `Round`.
+offers `round(numeric, nominal, y, ...)`: predict, learn, and return a `Round`. A row of weight 0 is predicted,
+by the weighted vote of the experts where Hedge would draw one, and otherwise never happened.
 """
 
 from __future__ import annotations
@@ -94,7 +95,6 @@ class AdaBoostOLM:
         self, numeric: Sequence[float], nominal: Sequence[int], y: int, uniform: float, sample_weight: float = 1.0
     ) -> Round:
         n = len(self.learners)
-        self.t += 1
         alpha, mistakes = list(self.alpha), list(self.mistakes)
         scores = [[0.0] * self.k]  # scores[i] = s^i, of the first i learners
         votes, experts = [], []
@@ -109,13 +109,15 @@ class AdaBoostOLM:
             experts.append(argmax(moved))
 
         v = hedge.weights(mistakes)
-        if self.follow == "draw":
+        if self.follow == "draw" and sample_weight > 0.0:
             guess = experts[hedge.draw(v, uniform)]
         else:
             guess = hedge.weighted_vote(v, experts, self.k)
 
-        if sample_weight > 0.0:
-            self.moments.learn(numeric)
+        if sample_weight <= 0.0:
+            return Round(guess, votes, [0.0] * n, alpha, experts, mistakes)
+        self.t += 1
+        self.moments.learn(numeric)
         c = losses.feasible(self.loss, n)
         importances = []
         for i in range(n):
@@ -128,8 +130,8 @@ class AdaBoostOLM:
             importances.append(importance)
             if experts[i] != y:
                 self.mistakes[i] += sample_weight
-            self.right_costs[i] += row[y]
-            self.vote_costs[i] += row[votes[i]]
+            self.right_costs[i] += sample_weight * row[y]
+            self.vote_costs[i] += sample_weight * row[votes[i]]
         return Round(guess, votes, importances, alpha, experts, mistakes)
 
     def edges(self) -> list[float]:
@@ -206,8 +208,9 @@ class OnlineMBBM:
             experts.append(argmax(scores[-1]))
         guess = experts[-1]
 
-        if sample_weight > 0.0:
-            self.moments.learn(numeric)
+        if sample_weight <= 0.0:
+            return Round(guess, votes, [0.0] * n, [1.0] * n, experts, mistakes)
+        self.moments.learn(numeric)
         importances = []
         for i in range(n):
             _, weights = self.costs(i + 1, scores[i])
@@ -269,8 +272,9 @@ class OzaBoost:
             experts.append(argmax(scores))
         guess = argmax(scores)
 
-        if sample_weight > 0.0:
-            self.moments.learn(numeric)
+        if sample_weight <= 0.0:
+            return Round(guess, votes, [0.0] * n, weights, experts, mistakes)
+        self.moments.learn(numeric)
         rate = 1.0
         importances = []
         for i in range(n):
@@ -310,8 +314,9 @@ class HoeffdingForest:
             experts.append(argmax([a / len(votes) for a in total]))
         guess = argmax([a / n for a in total])
 
-        if sample_weight > 0.0:
-            self.moments.learn(numeric)
+        if sample_weight <= 0.0:
+            return Round(guess, votes, [0.0] * n, [1.0] * n, experts, mistakes)
+        self.moments.learn(numeric)
         for i, learner in enumerate(self.learners):
             learner.learn(numeric, nominal, y, self.scales[i] * sample_weight)
             if experts[i] != y:

@@ -209,7 +209,10 @@ class Tree:
                 s["m2"] += w * delta * (x - s["mean"])
                 s["lo"], s["hi"] = min(s["lo"], x), max(s["hi"], x)
             v0 = self.moments.variance(f)
-            if s["n"] > 0.0:
+            if v0 <= 0.0:
+                # Nothing varied so far, so m2 is 0 as well: said here, because a rounded m2 may be 1e-17.
+                s["bayes_mean"], s["bayes_var"] = x, 0.0
+            elif s["n"] > 0.0:
                 s["bayes_mean"] = s["mean"]
                 s["bayes_var"] = max((s["m2"] + v0) / (s["n"] + 1.0), 0.001 * v0)
             else:

@@ -24,11 +24,13 @@ def list_() -> None:
     from edgewise.cli.show import print_table
     from edgewise.streams import datasets
 
+    names = ("name", "rows", "features", "classes", "order", "where")
     rows = []
     for name in datasets.names():
         about = datasets.info(name)
-        rows.append((name, f"{about.rows:,}", about.features, about.classes, datasets.where(name)))
-    print_table(("name", "rows", "features", "classes", "where"), rows, right=("rows", "features", "classes"))
+        order = "time" if about.in_order else "any"
+        rows.append((name, f"{about.rows:,}", str(about.features), str(about.classes), order, datasets.where(name)))
+    print_table(names, rows, right=names[1:4])
 
 
 @data.command()
@@ -42,7 +44,7 @@ def fetch(names: tuple[str, ...]) -> None:
         try:
             datasets.fetch(name)
         except (OSError, ValueError) as error:
-            raise RunFailed(f"{name}: {words_of(error)}") from error
+            raise RunFailed(words_of(error)) from error
         click.echo(f"{name}: {datasets.where(name)}")
 
 
@@ -50,11 +52,19 @@ def fetch(names: tuple[str, ...]) -> None:
 @click.argument("names", nargs=-1, metavar="[NAME...]")
 @debug_option
 def check(names: tuple[str, ...]) -> None:
-    """Compare data files with their checksums, all that are here or those named."""
+    """Compare data files with their checksums: all that are here, or those of the sets named."""
     from edgewise.streams import datasets
 
-    for name in _known(names):
-        click.echo(f"{name}: {datasets.check(name)}")
+    bad = []
+    for name in _known(names) or datasets.names():
+        for file, state in datasets.check(name).items():
+            if state == "missing" and not names:
+                continue
+            click.echo(f"{name}: {file}: {state}")
+            if state == "missing" or state.startswith("changed"):
+                bad.append(file)
+    if bad:
+        raise RunFailed(f"missing or changed: {', '.join(bad)}")
 
 
 def _known(names: tuple[str, ...]) -> tuple[str, ...]:

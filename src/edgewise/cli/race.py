@@ -117,7 +117,7 @@ def race(
         return
     if not data:
         raise click.UsageError("no DATA given: name a data set or a file, for instance 'edgewise race car'")
-    from edgewise.cli.sources import load_source, parse_sources
+    from edgewise.cli.sources import parse_sources
 
     specs = _parse_models(models, preset)
     with reading_input():
@@ -129,8 +129,7 @@ def race(
         folder.mkdir(parents=True, exist_ok=True)
     runs: list[Run] = []
     for source in sources:
-        with reading_input():
-            X, y = load_source(source)
+        X, y = _load(source)
         _run_one(runs, source, X, y, specs, learners, range(1, seeds + 1), rows, order, chunk_rows, folder)
     _finish(runs, folder / PICTURE, folder / RUNS)
 
@@ -177,6 +176,16 @@ def _parse_models(text: str, preset: str | None) -> list[ModelSpec]:
         return list(dict.fromkeys(ModelSpec.parse(name, preset) for name in names))
 
 
+def _load(source: Source) -> tuple[Any, Any]:
+    """A file of the user's that cannot be read is bad input; a data set that cannot be had is a failure."""
+    from edgewise.cli.sources import load_source
+
+    try:
+        return load_source(source)
+    except (ValueError, OSError) as error:
+        raise (RunFailed if source.path is None else BadInput)(words_of(error)) from error
+
+
 def _run_one(
     runs: list[Run],
     source: Source,
@@ -214,9 +223,9 @@ def _run_one(
             if run is None:
                 return
             runs.append(run)
-            progress.finish(run)
             with writing(folder / RUNS):
                 save_runs(runs, folder / RUNS)
+            progress.finish(run)
 
 
 def _again(saved: Path, out: Path | None) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -47,6 +48,8 @@ class RaceProgress:
         )
 
     def __enter__(self) -> RaceProgress:
+        if not _compiled_before():
+            self._console.print(Text("compiling for this machine: takes a minute or two, the first time only", "dim"))
         self._bar.start()
         return self
 
@@ -141,6 +144,16 @@ def _summary_rows(lines: Sequence[Summary], sign: str) -> list[list[str | Text]]
         memory = "-" if line.model_bytes is None else size(line.model_bytes.value)
         rows.append([*cells, f"{line.rows_per_second.value:,.0f}", memory])
     return rows
+
+
+def _compiled_before() -> bool:
+    """Whether compiled kernels of these very sources are on disk (some at least), or none are needed."""
+    import numba
+
+    from edgewise._compile import CACHE
+
+    without = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
+    return without or any(Path(CACHE).rglob("*.nbi"))
 
 
 def _with_error(mean: Mean, sign: str) -> str:

@@ -7,6 +7,7 @@ anything measured here; slices only set how often progress is reported and how m
 from __future__ import annotations
 
 import copy
+import importlib.metadata
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -99,7 +100,7 @@ def evaluate_stream(
         versions={
             "edgewise": edgewise.__version__,
             "python": ".".join(map(str, sys.version_info[:3])),
-            "numpy": np.__version__,
+            **{name: importlib.metadata.version(name) for name in ("numpy", "numba")},
         },
     )
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from edgewise.evaluation.prequential import CHUNK_ROWS, evaluate
 from edgewise.evaluation.runs import Run
+from edgewise.streams import datasets
 from edgewise.streams.table import as_table
 
 Factory = Callable[[int], Any]  # seed -> an untrained model
@@ -101,7 +102,7 @@ def race_runs(
 def row_order(n: int, order: str, seed: int) -> np.ndarray:
     """The order of n rows in which a seed plays them."""
     if order == "shuffled":
-        return np.random.default_rng(seed).permutation(n)
+        return datasets.order(n, seed)
     if order == "file":
         return np.arange(n)
     raise ValueError(f"order={order!r}: shuffled or file")

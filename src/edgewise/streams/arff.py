@@ -15,7 +15,7 @@ import numpy as np
 
 from edgewise.streams.blocks import encode_lines
 from edgewise.streams.columns import Options, is_number, make_schema, probe_rows
-from edgewise.streams.opening import is_blank, numbered_lines, open_binary
+from edgewise.streams.opening import is_blank, numbered_lines, open_text
 from edgewise.streams.table import Table
 
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
@@ -36,7 +36,7 @@ class Attribute(NamedTuple):
 
 def chunks(path: str, options: Options, chunk_rows: int) -> Iterator[tuple[Table, np.ndarray]]:
     """Examples in chunks of `chunk_rows` (the last may be shorter)."""
-    with open_binary(path) as file:
+    with open_text(path) as file:
         lines = _content(numbered_lines(file))
         attributes = read_header(path, lines)
         head = [
@@ -49,7 +49,7 @@ def chunks(path: str, options: Options, chunk_rows: int) -> Iterator[tuple[Table
     # What is declared numeric stays so, whatever its cells look like: a cell that is no number is the error.
     samples = [[row[j] for row in head if len(row) == len(names) and is_number(row[j])] for j in range(len(names))]
     schema = make_schema(path, names, len(names), options, samples, declared)
-    with open_binary(path) as file:
+    with open_text(path) as file:
         lines = _content(numbered_lines(file))
         read_header(path, lines)
         while block := list(islice(lines, chunk_rows)):

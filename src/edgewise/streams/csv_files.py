@@ -12,7 +12,7 @@ import numpy as np
 
 from edgewise.streams.blocks import encode_lines
 from edgewise.streams.columns import Options, Schema, is_number, make_schema, probe_rows
-from edgewise.streams.opening import is_blank, numbered_lines, open_binary, take_lines
+from edgewise.streams.opening import is_blank, numbered_lines, open_text, take_lines
 from edgewise.streams.table import Table
 
 # Tab and semicolon first: where they cut every line alike, commas are decimal commas or text.
@@ -32,9 +32,9 @@ class Layout:
 
 def chunks(path: str, options: Options, chunk_rows: int) -> Iterator[tuple[Table, np.ndarray]]:
     """Examples in chunks of `chunk_rows` (the last may be shorter)."""
-    with open_binary(path) as file:
+    with open_text(path) as file:
         layout, schema = probe(path, file, options)
-    with open_binary(path) as file:
+    with open_text(path) as file:
         lines = numbered_lines(file)
         list(islice(lines, layout.header_ends))
         while block := take_lines(lines, chunk_rows):

@@ -13,7 +13,7 @@ from typing import IO
 import numpy as np
 
 from edgewise.streams.columns import PROBE_ROWS, Options, Target, is_integer, is_number, kind_of_classes
-from edgewise.streams.opening import is_blank, numbered_lines, open_binary
+from edgewise.streams.opening import is_blank, numbered_lines, open_text
 from edgewise.streams.table import Feature, Table
 
 
@@ -21,7 +21,7 @@ def chunks(path: str, options: Options, chunk_rows: int) -> Iterator[tuple[Table
     """Examples in chunks of `chunk_rows` (the last may be shorter)."""
     target, n_features = probe(path, options)
     features = tuple(Feature(f"x{column}") for column in range(n_features))
-    with open_binary(path) as file:
+    with open_text(path) as file:
         rows = _tokens(path, file)
         while block := list(islice(rows, chunk_rows)):
             values = np.zeros((len(block), n_features))
@@ -39,7 +39,7 @@ def probe(path: str, options: Options) -> tuple[Target, int]:
     """The kind of the labels, and the number of features: as given, else the largest index in the file."""
     labels: list[str] = []
     largest = 0
-    with open_binary(path) as file:
+    with open_text(path) as file:
         for _, tokens in _tokens(path, file):
             if len(labels) < PROBE_ROWS:
                 labels.append(tokens[0])

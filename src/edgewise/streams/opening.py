@@ -17,10 +17,15 @@ DAMAGED = (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError)
 BOM = b"\xef\xbb\xbf"
 
 
-def open_binary(path: str | Path) -> IO[bytes]:
-    """The content of a file as bytes, unpacked if its name ends in .gz, .xz or .bz2, without a byte order mark."""
+def open_unpacked(path: str | Path) -> io.BufferedReader:
+    """The content of a file as bytes, unpacked if its name ends in .gz, .xz or .bz2."""
     opener = PACKED.get(Path(path).suffix.lower(), open)
-    file = io.BufferedReader(opener(path, "rb"), 1 << 20)
+    return io.BufferedReader(opener(path, "rb"), 1 << 20)
+
+
+def open_text(path: str | Path) -> IO[bytes]:
+    """The same, without the byte order mark that some editors put in front."""
+    file = open_unpacked(path)
     if file.peek(len(BOM)).startswith(BOM):
         file.read(len(BOM))
     return cast("IO[bytes]", file)

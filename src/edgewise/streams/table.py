@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -136,7 +137,7 @@ def recode(table: Table, features: Sequence[Feature]) -> Table:
             codes = np.array([index.get(category, math.nan) for category in present.categories])
             if values is table.values:
                 values = values.copy()
-            values[:, column] = _take(codes, values[:, column])
+            values[:, column] = look_up(codes, values[:, column])
     return Table(values, features)
 
 
@@ -158,11 +159,11 @@ def category_name(value: Any) -> str:
     return str(value)
 
 
-def _take(codes: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """`codes` at the indices in a float column, NaN where the column is NaN."""
+def look_up(entries: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """`entries` at the indices in a nominal column, NaN where the column is NaN."""
     missing = np.isnan(column)
     indices = np.where(missing, 0, column).astype(np.intp)
-    return np.where(missing, math.nan, codes[indices] if codes.size else math.nan)
+    return np.where(missing, math.nan, entries[indices] if entries.size else math.nan)
 
 
 def _is_missing(cell: Any) -> bool:
@@ -174,7 +175,7 @@ def _is_missing(cell: Any) -> bool:
 
 
 def _is_number(cell: Any) -> bool:
-    return isinstance(cell, Real) and not isinstance(cell, bool | np.bool_)
+    return isinstance(cell, Real | Decimal) and not isinstance(cell, bool | np.bool_)
 
 
 def _coded(cells: Iterable[Any], categories: Iterable[str] = ()) -> tuple[np.ndarray, tuple[str, ...]]:

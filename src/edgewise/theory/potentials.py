@@ -220,7 +220,8 @@ def normalized_costs(p: Potentials, m: int, votes: np.ndarray, costs: np.ndarray
         weight = 0.0
         for other in range(n_kinds):
             size = p.members[0, other] - (other == kind)
-            if size > 0:
+            # A potential is at most 1: with a larger least one, the weight stays below the resolution.
+            if size > 0 and least < 1.0 - RESOLUTION / p.k:
                 l = p.members[2 if other == kind else 1, other]
                 p.kind_costs[other] = max(potential_after(p, m, r, votes, l) - least, 0.0)
                 weight += size * p.kind_costs[other]
@@ -310,51 +311,68 @@ def _integrate(p: Potentials, draws: int, tilt: int, n_leads: int) -> float:
 
     g = p.circle[draws]
     n = p.points[g]
-    whole = unbounded
-    below = n_leads
-    # Below, slices: Numba vectorizes no loop whose index it cannot see to be positive.
-    for x in range(first, stop):
-        while p.leads[below - 1] + x >= free:
-            below -= 1
-            whole += p.sizes[below]
-        weight = x / (p.right * draws) - 1.0 if tilt == 1 else 1.0
-        at, row, other = n * (x - first), p.own_at[g] + n * x, p.whole_at[g] + n * whole
-        real, imag = p.product[0, at : at + n], p.product[1, at : at + n]
-        a, b = p.own[0, row : row + n], p.own[1, row : row + n]
-        c, d = p.whole[0, other : other + n], p.whole[1, other : other + n]
-        for j in range(n):
-            real[j] = weight * (a[j] * c[j] - b[j] * d[j])
-            imag[j] = weight * (a[j] * d[j] + b[j] * c[j])
+    # The rows of one group, for x after x, lie one after the other: one long loop. Slices, because Numba vectorizes no
+    # loop whose index it cannot see to be positive.
+    begun = False
     for i in range(n_leads):
-        # The factors of one group, for x after x, lie one after the other: one long loop.
         length = n * (min(stop, free - p.leads[i]) - first)
         times = p.sizes[i]
         while times > 0 and length > 0:
             power = min(times, p.powers)
-            row = p.factors_at[g] + n * ((power - 1) * p.caps[g] + p.leads[i] + first - 1)
+            start = p.factors_at[g] + n * ((power - 1) * p.caps[g] + p.leads[i] + first - 1)
+            c, d = p.factors[0, start : start + length], p.factors[1, start : start + length]
             real, imag = p.product[0, :length], p.product[1, :length]
-            c, d = p.factors[0, row : row + length], p.factors[1, row : row + length]
-            for j in range(length):
-                re, im = real[j], imag[j]
-                real[j] = re * c[j] - im * d[j]
-                imag[j] = re * d[j] + im * c[j]
+            if begun:
+                _multiply(real, imag, c, d)
+            else:
+                start = p.own_at[g] + n * first
+                _set_product(real, imag, p.own[0, start : start + length], p.own[1, start : start + length], c, d)
+                begun = True
             times -= power
 
     real, imag = p.total[0, :n], p.total[1, :n]
     real[:] = 0.0
     imag[:] = 0.0
-    for at in range(0, n * (stop - first), n):
-        a, b = p.product[0, at : at + n], p.product[1, at : at + n]
+    whole = unbounded
+    below = n_leads
+    for x in range(first, stop):
+        while p.leads[below - 1] + x >= free:
+            below -= 1
+            whole += p.sizes[below]
+        weight = x / (p.right * draws) - 1.0 if tilt == 1 else 1.0
+        start = n * (x - first)
+        a, b = p.product[0, start : start + n], p.product[1, start : start + n]
+        start = p.whole_at[g] + n * whole
+        c, d = p.whole[0, start : start + n], p.whole[1, start : start + n]
         for j in range(n):
-            real[j] += a[j]
-            imag[j] += b[j]
+            real[j] += weight * (a[j] * c[j] - b[j] * d[j])
+            imag[j] += weight * (a[j] * d[j] + b[j] * c[j])
     value = 0.0
-    row = p.turns_at[draws]
+    start = p.turns_at[draws]
     for j in range(n):
-        value += real[j] * p.turns[0, row + j] - imag[j] * p.turns[1, row + j]
+        value += real[j] * p.turns[0, start + j] - imag[j] * p.turns[1, start + j]
     if tilt == 1:
         return value + p.tails[draws - 1, stop - 1] - p.tails[draws, stop]
     return value + p.tails[draws, stop]
+
+
+@kernel
+def _set_product(
+    real: np.ndarray, imag: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray
+) -> None:
+    """(a + i b)(c + i d) into real + i imag, apart from them in memory."""
+    for j in range(real.size):
+        real[j] = a[j] * c[j] - b[j] * d[j]
+        imag[j] = a[j] * d[j] + b[j] * c[j]
+
+
+@kernel
+def _multiply(real: np.ndarray, imag: np.ndarray, c: np.ndarray, d: np.ndarray) -> None:
+    """Multiply real + i imag by c + i d."""
+    for j in range(real.size):
+        a, b = real[j], imag[j]
+        real[j] = a * c[j] - b * d[j]
+        imag[j] = a * d[j] + b * c[j]
 
 
 def _binomial(n: int, chance: float) -> np.ndarray:
@@ -384,7 +402,7 @@ def _runs(n: int) -> list[tuple[int, int]]:
 
 
 def _enough_points(first: int, last: int, radius: float) -> int:
-    """J, a multiple of 8, for the coefficients first..last.
+    """J, a multiple of 4, for the coefficients first..last.
 
     The sum over 2J points also picks up the coefficients m + 2J and m - 2J, which are bounded by those of exp(z).
     """
@@ -393,14 +411,14 @@ def _enough_points(first: int, last: int, radius: float) -> int:
         return m * math.log(radius) - math.lgamma(m + 1)
 
     limit = math.log(NEGLIGIBLE)
-    n = 8
+    n = 4
     while any(
         log_weight(other) - log_weight(m) > limit
         for m in (first, last)
         for other in (m - 2 * n, m + 2 * n)
         if other >= 0
     ):
-        n += 8
+        n += 4
     return n
 
 

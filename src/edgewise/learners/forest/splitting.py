@@ -6,11 +6,11 @@ import math
 
 from edgewise._compile import kernel
 from edgewise.learners.forest.layout import HIGH, LOW, MEAN, SEEN, SQUARES, WEIGHT
+from edgewise.learners.forest.normal import normal_below
 
 THRESHOLDS = 10  # candidates per numeric feature, evenly spaced inside the range seen, as in MOA
 LEAST_BRANCH = 0.01  # a split needs two branches with this share of the weight, as in MOA
 TIE = 1e-12  # merits of nominal features tie exactly in theory: rounding must not choose between them
-INVERSE_ROOT_TWO = math.sqrt(0.5)
 BITS = 1.0 / math.log(2.0)
 
 
@@ -30,7 +30,7 @@ def weight_below(gauss, j, threshold):
     deviation = math.sqrt(gauss[SQUARES, j] / weight)
     if deviation <= 0.0:
         return weight if threshold >= gauss[MEAN, j] else 0.0
-    return weight * 0.5 * math.erfc((gauss[MEAN, j] - threshold) / deviation * INVERSE_ROOT_TWO)
+    return weight * normal_below((threshold - gauss[MEAN, j]) / deviation)
 
 
 @kernel

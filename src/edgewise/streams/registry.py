@@ -1,0 +1,320 @@
+"""The data sets known by name: what they are, their files and checksums, and how the files are read.
+
+Checksums are those of the files as stored (packed or not) and of their content; where a download is in another form,
+whose checksum is not known, `substitute` says so, and the loaded rows and class counts are checked instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
+UCI_CITATION = "Dua and Graff, UCI Machine Learning Repository, University of California, Irvine"
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file of a data set. `sha256` is that of the file named, `content_sha256` that of what it unpacks to."""
+
+    name: str
+    sha256: str | None = None
+    content_sha256: str | None = None
+    url: str | None = None
+    member: str | None = None  # the name inside the zip that `url` points to
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """What is known of a data set. `class_counts` maps each label to its number of rows."""
+
+    name: str
+    title: str
+    features: int
+    class_counts: Mapping[Any, int]
+    files: tuple[DataFile, ...]
+    source: str
+    citation: str = UCI_CITATION
+    in_order: bool = False  # True: the order of the rows is time, and shuffling would destroy it
+    substitute: DataFile | None = None  # one file that stands for all `files` where these can not be downloaded
+    options: dict[str, Any] = field(default_factory=dict, repr=False)
+    spare_rows: int = 0  # rows of the files that preparing leaves out
+
+    @property
+    def rows(self) -> int:
+        return sum(self.class_counts.values())
+
+    @property
+    def classes(self) -> int:
+        return len(self.class_counts)
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        files = (*self.files, *([self.substitute] if self.substitute else []))
+        return tuple(file.url for file in files if file.url)
+
+
+def _plain(name: str, sha256: str, folder: str) -> DataFile:
+    return DataFile(name, sha256, sha256, f"{UCI}/{folder}/{name}")
+
+
+BALANCE = Dataset(
+    "balance",
+    "Balance Scale",
+    4,
+    {"L": 288, "B": 49, "R": 288},
+    (
+        _plain(
+            "balance-scale.data", "5611187ef7345d807aa8ae22615945ade52a190537c0b1434bd44c3e877c5bb4", "balance-scale"
+        ),
+    ),
+    "UCI; rows are in lexicographic order of the four integers, so shuffle",
+    options={"target": 0, "header": ("class", "left-weight", "left-distance", "right-weight", "right-distance")},
+)
+
+CAR = Dataset(
+    "car",
+    "Car Evaluation, all features nominal",
+    6,
+    {"unacc": 1210, "acc": 384, "good": 69, "vgood": 65},
+    (_plain("car.data", "b703a9ac69f11e64ce8c223c0a40de4d2e9d769f7fb20be5f8f2e8a619893d83", "car"),),
+    "UCI; rows are in systematic order, so shuffle",
+    options={"header": ("buying", "maint", "doors", "persons", "lug_boot", "safety", "class")},
+)
+
+MICE = Dataset(
+    "mice",
+    "Mice Protein Expression, missing values kept",
+    77,
+    {
+        "c-CS-m": 150, "c-SC-m": 150, "c-CS-s": 135, "c-SC-s": 135,
+        "t-CS-m": 135, "t-SC-m": 135, "t-SC-s": 135, "t-CS-s": 105,
+    },
+    (DataFile(
+        "Data_Cortex_Nuclear.csv",
+        "eb572e25bafaebcec6e5bd3d109b807818b29bdbb0cd62f07b4ef1544225bbaf",
+        "eb572e25bafaebcec6e5bd3d109b807818b29bdbb0cd62f07b4ef1544225bbaf",
+    ),),
+    "UCI, the workbook Data_Cortex_Nuclear.xls written as CSV, double for double. UCI offers only the workbook, so the "
+    "download is OpenML's ARFF (data set 40966), whose checksum and number format are not known here. The 77 proteins "
+    "are the features: MouseID leaks the class, and Genotype, Treatment and Behavior determine it. Rows are grouped by "
+    "class, so shuffle",
+    "Higuera, Gardiner and Cios, PLoS ONE 10(6), 2015; " + UCI_CITATION,
+    substitute=DataFile("MiceProtein.arff", url="https://www.openml.org/data/v1/download/17928620/MiceProtein.arff"),
+    options={"target": "class", "drop": ("MouseID", "Genotype", "Treatment", "Behavior"), "header": True},
+)  # fmt: skip
+
+MUSHROOM = Dataset(
+    "mushroom",
+    'Mushroom, "?" a category of its own',
+    22,
+    {"e": 4208, "p": 3916},
+    (
+        _plain(
+            "agaricus-lepiota.data", "e65d082030501a3ebcbcd7c9f7c71aa9d28fdfff463bf4cf4716a3fe13ac360e", "mushroom"
+        ),
+    ),
+    "UCI; 2480 values of stalk-root are unknown",
+    options={
+        "target": 0,
+        "missing": (),
+        "header": (
+            "class", "cap-shape", "cap-surface", "cap-color", "bruises", "odor", "gill-attachment", "gill-spacing",
+            "gill-size", "gill-color", "stalk-shape", "stalk-root", "stalk-surface-above-ring",
+            "stalk-surface-below-ring", "stalk-color-above-ring", "stalk-color-below-ring", "veil-type", "veil-color",
+            "ring-number", "ring-type", "spore-print-color", "population", "habitat",
+        ),
+    },
+)  # fmt: skip
+
+NURSERY = Dataset(
+    "nursery",
+    "Nursery, five classes",
+    8,
+    {"not_recom": 4320, "priority": 4266, "spec_prior": 4044, "very_recom": 328, "recommend": 2},
+    (_plain("nursery.data", "8e0389c3dd37590248a921c2726d869ee96b817761a35eb8416afa24f31f931d", "nursery"),),
+    "UCI; rows are in systematic order, so shuffle",
+    options={"header": ("parents", "has_nurs", "form", "children", "housing", "finance", "social", "health", "class")},
+)
+
+ISOLET_COUNTS = {letter: 300 for letter in range(1, 27)} | {6: 298, 13: 299}
+ISOLET = Dataset(
+    "isolet",
+    "ISOLET, spoken letters, 617 features",
+    617,
+    ISOLET_COUNTS,
+    (
+        DataFile(
+            "isolet1+2+3+4.classsorted.data.xz",
+            "19185231fe0179e7f229b0b879284b932d96578774d5cdd4366545e2b6b665b6",
+            "a4f27347a03785e4603b664cffa9212951a142d8f8f86e833eca12ecd19fe4cf",
+        ),
+        DataFile(
+            "isolet5.data.xz",
+            "cd8e26c8d95b841a0979f2c09565b24b058e085443bf45843c19cd99dda58bc9",
+            "d3409bb424f2bf9a68d0d07d4824b1d776b430d2e49c1207f00502a9e2f2a899",
+        ),
+    ),
+    "UCI; parts 1 to 4, then part 5. Parts 1 to 4 are the same rows as UCI's, each part sorted by class: shuffle. UCI "
+    "packs its files with `compress` (isolet/isolet1+2+3+4.data.Z), which Python can not unpack, so the download is "
+    "OpenML's ARFF (data set 300), whose checksum and row order are not known here",
+    "Fanty and Cole, Spoken letter recognition, NIPS 1990; " + UCI_CITATION,
+    substitute=DataFile("isolet.arff", url="https://www.openml.org/data/download/52405/phpB0xrNj"),
+    options={"classes": tuple(range(1, 27)), "header": (*(f"f{number}" for number in range(1, 618)), "class")},
+)
+
+MOVEMENT = Dataset(
+    "movement",
+    "Movement, PUC-Rio body postures from four accelerometers",
+    12,
+    {"sitting": 50631, "sittingdown": 11827, "standing": 47370, "standingup": 12414, "walking": 43390},
+    (
+        DataFile(
+            "dataset-har-PUC-Rio-ugulino.csv.xz",
+            "e819cfa7ee06258f100c961d63dcb2bbe56543a489ae10870bced06e9746387b",
+            "90cb6bde9e321a3e64126a5bfd20e48b816038a0e6cb1dfab9c821e20fd53c1b",
+            "http://groupware.les.inf.puc-rio.br/static/har/dataset-har-PUC-Rio-ugulino.zip",
+            member="dataset-har-PUC-Rio-ugulino.csv",
+        ),
+    ),
+    "PUC-Rio; the six columns about the user are left out, and the row whose z4 is broken (line 122078). Rows are "
+    "grouped by user and class, so shuffle",
+    "Ugulino et al., Wearable Computing: Accelerometers' Data Classification of Body Postures and Movements, SBIA 2012",
+    options={
+        "target": "class",
+        "header": True,
+        "delimiter": ";",
+        "drop": ("user", "gender", "age", "how_tall_in_meters", "weight", "body_mass_index"),
+        "categorical": ("z4",),
+    },
+    spare_rows=1,
+)
+
+ELECTRICITY = Dataset(
+    "electricity",
+    "Electricity, New South Wales, in order of time",
+    8,
+    {"DOWN": 26075, "UP": 19237},
+    (
+        DataFile(
+            "elecNormNew.arff.xz",
+            "405e8379eb7b6a24ae02313cb6809257a736bcafadee01c45190373394eed0a8",
+            "2d86fbc74c69a5c04bcde0119bce280dd6d8efa0115987edc75b77ccf024d7f2",
+            "https://downloads.sourceforge.net/project/moa-datastream/Datasets/Classification/elecNormNew.arff.zip",
+            member="elecNormNew.arff",
+        ),
+    ),
+    "MOA, normalized; a real stream: keep its order",
+    "Harries, Splice-2 comparative evaluation: electricity pricing, University of New South Wales, 1999",
+    in_order=True,
+)
+
+LETTER = Dataset(
+    "letter",
+    "Letter Recognition",
+    16,
+    dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", (
+        789, 766, 736, 805, 768, 775, 773, 734, 755, 747, 739, 761, 792,
+        783, 753, 803, 783, 758, 748, 796, 813, 764, 752, 787, 786, 734,
+    ), strict=True)),
+    (_plain(
+        "letter-recognition.data",
+        "2b89f3602cf768d3c8355267d2f13f2417809e101fc2b5ceee10db19a60de6e2",
+        "letter-recognition",
+    ),),
+    "UCI",
+    "Frey and Slate, Letter recognition using Holland-style adaptive classifiers, Machine Learning 6, 1991; "
+    + UCI_CITATION,
+    options={
+        "target": 0,
+        "header": (
+            "class", "x-box", "y-box", "width", "high", "onpix", "x-bar", "y-bar", "x2bar", "y2bar", "xybar", "x2ybr",
+            "xy2br", "x-ege", "xegvy", "y-ege", "yegvx",
+        ),
+    },
+)  # fmt: skip
+
+COVERTYPE = Dataset(
+    "covertype",
+    "Forest cover type, raw values",
+    54,
+    {1: 211840, 2: 283301, 3: 35754, 4: 2747, 5: 9493, 6: 17367, 7: 20510},
+    (DataFile(
+        "covtype.data.xz",
+        "bbaed4fe81a7ac1b4ce6d3df1bcf79f1e11fefcc2336dbcdecf2ca69fe7cf26d",
+        "0a9371cef7c964b5475d6053cc3e0894a5aa6f65ad1ed3ecb01c45aa96217945",
+        f"{UCI}/covtype/covtype.data.gz",
+    ),),
+    "UCI; all values are integers, 44 of the features 0 or 1; not the normalized version of MOA",
+    "Blackard and Dean, Computers and Electronics in Agriculture 24(3), 1999; " + UCI_CITATION,
+    options={
+        "header": (
+            "Elevation", "Aspect", "Slope", "Horizontal_Distance_To_Hydrology", "Vertical_Distance_To_Hydrology",
+            "Horizontal_Distance_To_Roadways", "Hillshade_9am", "Hillshade_Noon", "Hillshade_3pm",
+            "Horizontal_Distance_To_Fire_Points", *(f"Wilderness_Area{area}" for area in range(1, 5)),
+            *(f"Soil_Type{soil}" for soil in range(1, 41)), "Cover_Type",
+        ),
+    },
+)  # fmt: skip
+
+PENDIGITS = Dataset(
+    "pendigits",
+    "Pen-based digits, training part then test part",
+    16,
+    {0: 1143, 1: 1143, 2: 1144, 3: 1055, 4: 1144, 5: 1055, 6: 1056, 7: 1142, 8: 1055, 9: 1055},
+    (
+        _plain("pendigits.tra", "e2b9eb9f0d0467e2b64a4816a3420edf2b8043447576f4b84337aba44a9f97d3", "pendigits"),
+        _plain("pendigits.tes", "8bd03229c5c5291fefe43e45465dd948d2645bf23328b9d993e0b777666b2015", "pendigits"),
+    ),
+    "UCI; the two parts have different writers",
+    options={
+        "format": "csv",
+        "header": (*(f"{axis}{point}" for point in range(1, 9) for axis in "xy"), "class"),
+    },
+)
+
+SATIMAGE = Dataset(
+    "satimage",
+    "Statlog Landsat satellite, training part then test part",
+    36,
+    {1: 1533, 2: 703, 3: 1358, 4: 626, 5: 707, 7: 1508},
+    (
+        _plain("sat.trn", "e896dc88a960fa2404160fc4c3cb3dc53fcf4afd80ba920bf2d261bd42d12613", "statlog/satimage"),
+        _plain("sat.tst", "4b9167b8a92baafafed7c8809aef86d0683a5e685c19d98d119fa6974f0f2479", "statlog/satimage"),
+    ),
+    "UCI; 3 x 3 pixels in 4 bands; class 6 does not occur",
+    options={
+        "format": "csv",
+        "delimiter": " ",
+        "header": (*(f"pixel{pixel}-band{band}" for pixel in range(1, 10) for band in range(1, 5)), "class"),
+    },
+)
+
+SETS: dict[str, Dataset] = {
+    dataset.name: dataset
+    for dataset in (
+        BALANCE,
+        CAR,
+        replace(CAR, name="car-numeric", title='Car Evaluation, doors and persons as numbers ("5more", "more": 5)'),
+        COVERTYPE,
+        ELECTRICITY,
+        ISOLET,
+        replace(ISOLET, name="isolet-50", title="ISOLET, first 50 principal components of all rows", features=50),
+        LETTER,
+        MICE,
+        replace(MICE, name="mice-zero", title="Mice Protein Expression, missing values 0 as in Jung et al. 2017"),
+        MOVEMENT,
+        MUSHROOM,
+        NURSERY,
+        replace(
+            NURSERY,
+            name="nursery-4",
+            title="Nursery without the 2 rows of class recommend",
+            class_counts={label: rows for label, rows in NURSERY.class_counts.items() if label != "recommend"},
+            spare_rows=2,
+        ),
+        PENDIGITS,
+        SATIMAGE,
+    )
+}
