@@ -235,7 +235,9 @@ def test_a_crowded_memo_never_changes_a_result() -> None:
     assert (crowded.memo_keys >= 0).all()
 
 
-TABLES = {(k, edge): fast.zero_one_potentials(k, 40, edge) for k in (2, 3, 7, 20) for edge in (0.001, 0.1, 0.5)}
+TABLES = {
+    (k, edge): fast.zero_one_potentials(k, 40, edge, memo_bits=12) for k in (2, 3, 7, 20) for edge in (0.001, 0.1, 0.5)
+}
 
 
 @settings(max_examples=300, deadline=None)

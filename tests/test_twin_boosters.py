@@ -1,4 +1,8 @@
-"""The compiled boosters against their pseudocode, vote by vote, and that pseudocode against hand computations."""
+"""The compiled boosters against their pseudocode, vote by vote, and that pseudocode against hand computations.
+
+Labels must agree exactly. Rows carry random weights, so that two labels are equally likely to a tree only where both
+sides find them exactly equal; about one stream in 500 still has a tie that only the last bit of a sum decides.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +78,7 @@ def run(stream: Stream, booster: Any, extra: Any = None) -> list[naive.Round]:
 @pytest.mark.parametrize("follow", ["draw", "vote"])
 @pytest.mark.parametrize("vote", ["cost", "argmax"])
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.plain), 1, 2, 3])
 def test_adaboost_olm(seed, loss, vote, follow):
     from edgewise import AdaBoostOLM
 
@@ -96,7 +100,7 @@ def test_adaboost_olm(seed, loss, vote, follow):
 
 @pytest.mark.parametrize("vote", ["cost", "argmax"])
 @pytest.mark.parametrize("edge", [0.01, 0.1, 0.3])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.plain), 1, 2, 3])
 def test_online_mbbm(seed, edge, vote):
     from edgewise import OnlineMBBM
 
@@ -114,7 +118,7 @@ def test_online_mbbm(seed, edge, vote):
     assert_same_trees(model, trees, stream.columns)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", [pytest.param(s, marks=pytest.mark.plain) if s < 3 else s for s in range(10)])
 def test_oza_boost(seed):
     from edgewise import OzaBoost
 
@@ -132,7 +136,7 @@ def test_oza_boost(seed):
 
 
 @pytest.mark.parametrize("vote", ["cost", "argmax"])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.plain), 1, 2, 3, 4])
 def test_ada_ova(seed, vote):
     from edgewise import AdaOVA
 

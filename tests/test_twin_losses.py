@@ -79,7 +79,7 @@ def test_expected_costs(loss, state, raw):
     matrix = naive.cost_matrix(loss, scores)
     expected = [sum(p[r] * matrix[r][l] for r in range(k)) for l in range(k)]
     out = np.full(k, np.nan)
-    kernels.expected_costs(CODES[loss], array(scores), array(p), out)
+    kernels.expected_costs(CODES[loss], array(scores), array(p), out, np.full(k, np.nan))
     size = max(abs(entry) for row in matrix for entry in row)
     assert out == pytest.approx(expected, rel=1e-12, abs=1e-13 * size)
 

@@ -42,10 +42,13 @@ def kernel(function: Function) -> Function:
     """Compile a function over arrays: cached on disk, without the GIL, IEEE arithmetic in the written order.
 
     `error_model="numpy"` lets loops with a division vectorize; nothing here may rely on ZeroDivisionError.
+    `_nrt=False` leaves out Numba's reference counting: a state of forty arrays passed to small kernels costs more in
+    atomic increments than in work (measured: 3.3 us against .2 us per tree and example). So a kernel may not make
+    arrays; whoever calls it from Python gives it the room it needs.
     """
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = CACHE
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+        return numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
     finally:
         numba.config.CACHE_DIR = before

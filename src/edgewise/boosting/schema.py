@@ -252,7 +252,7 @@ def vote_of(plan, potentials, scores, to_go, s):
             for r in range(scores.size):
                 s.costs[l] += s.p[r] * s.matrix[r, l]
     else:
-        expected_costs(plan.loss, scores, s.p, s.costs)
+        expected_costs(plan.loss, scores, s.p, s.costs, s.evidence)
     return cheapest(s.costs)
 
 
@@ -367,11 +367,9 @@ def run_moments(forest, chunk):
 
 
 @kernel
-def follow_experts(plan, chunk, trace, guesses, decisions):
+def follow_experts(plan, chunk, trace, weights, shares, guesses, decisions):
     """The prediction of each example, and the scores behind it."""
     n, n_learners = trace.votes.shape
-    k = trace.scores.shape[1]
-    weights = np.empty(n_learners)
     for t in range(n):
         if plan.rule == GRADIENT:
             expert_weights(trace.expert_losses[t], weights)
@@ -379,9 +377,10 @@ def follow_experts(plan, chunk, trace, guesses, decisions):
             if plan.follow == DRAW and chunk.labels[t] >= 0:
                 guesses[t] = trace.expert_labels[t, drawn(weights, chunk.uniforms[t, 0])]
             else:
-                guesses[t] = voted(weights, trace.expert_labels[t], k)
+                guesses[t] = voted(weights, trace.expert_labels[t], shares)
         else:
-            decisions[t] = trace.scores[t]
+            for l in range(trace.scores.shape[1]):
+                decisions[t, l] = trace.scores[t, l]
             guesses[t] = trace.expert_labels[t, n_learners - 1]
 
 
@@ -411,5 +410,5 @@ def run(ensemble: Ensemble, chunk: Chunk) -> tuple[Ensemble, Trace, np.ndarray, 
             break
         forest = enlarged(forest, trees, branches)
     guesses, decisions = np.zeros(n, np.int64), np.zeros((n, k))
-    follow_experts(plan, chunk, trace, guesses, decisions)
+    follow_experts(plan, chunk, trace, np.zeros(learners.kind.size), np.zeros(k), guesses, decisions)
     return ensemble._replace(forest=forest), trace, guesses, decisions

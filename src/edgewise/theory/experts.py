@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from edgewise._compile import kernel
 
 DRAW, VOTE = 0, 1
@@ -41,12 +39,17 @@ def drawn(weights, u):
 
 
 @kernel
-def voted(weights, labels, k):
-    """The label with the largest total weight of experts; ties go to the lowest label."""
-    shares = np.zeros(k)
+def voted(weights, labels, shares):
+    """The label with the largest total weight of experts (left in `shares`); ties go to the lowest label."""
+    for l in range(shares.size):
+        shares[l] = 0.0
     for i in range(weights.size):
         shares[labels[i]] += weights[i]
-    return np.argmax(shares)
+    best = 0
+    for l in range(1, shares.size):
+        if shares[l] > shares[best]:
+            best = l
+    return best
 
 
 @kernel

@@ -19,8 +19,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from edgewise._compile import kernel
 
 LOGISTIC, EXPONENTIAL, SQUARE_HINGE = 0, 1, 2
@@ -86,8 +84,11 @@ def cost_row(loss, scores, label, out):
 
 
 @kernel
-def expected_costs(loss, scores, p, out):
-    """out(l) = sum_r p(r) C(r, l): what a vote for l costs on average if r is right with probability p(r)."""
+def expected_costs(loss, scores, p, out, e):
+    """out(l) = sum_r p(r) C(r, l): what a vote for l costs on average if r is right with probability p(r).
+
+    `e` is working room for k numbers.
+    """
     k = scores.size
     for l in range(k):
         out[l] = 0.0
@@ -95,7 +96,6 @@ def expected_costs(loss, scores, p, out):
     for l in range(1, k):
         top = max(top, scores[l])
     # exp(s_l - s_r) as a ratio of k exponentials, not k^2 of them. The cut keeps ratios of hopeless labels finite.
-    e = np.empty(k)
     for l in range(k):
         e[l] = math.exp(max(scores[l] - top, -340.0))
     for r in range(k):

@@ -23,11 +23,12 @@ to the coefficients of order m +- 2J, m +- 4J, ..., which J makes negligible. Al
 by those of exp(z), so that rounding costs no more than about sqrt(2 pi m) units in the last place of 1. Values of E_c
 and of its powers are tabulated for a few radii, scaled by exp(-wrong rho) so that nothing overflows.
 
-**Importance in one pass.** With X the draws of r among m + 1 (DESIGN: w = [phi_{m+1}(s) - phi_m(s + e_r)] / wrong),
+**Importance in one pass.** By (3) the sum over k labels in line 11 is [phi_{m+1}(s) - phi_m(s + e_r)] / wrong. With X
+the draws of r among m + 1, weighting by X / E[X] gives one of these draws to r for certain, hence
 
-    w = E[(X / (right (m + 1)) - 1) * 1{r wins}] / wrong,
+    w = E[(X / E[X] - 1) * 1{r wins}] / wrong,    E[X] = right (m + 1),
 
-because X / (right (m + 1)) moves one draw onto r. So `importance` costs as much as one potential.
+and `importance` costs as much as one potential.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class Potentials(NamedTuple):
     powers: int  # n goes up to this
     turns_at: np.ndarray  # [draws]: where the row of draws begins in `turns`
     turns: np.ndarray  # [2, (draws, point)]: draws! z^-draws / J
-    hashes: np.ndarray  # [2, n_learners + lead]
+    hashes: np.ndarray  # [2, n_learners + lead]: a state's two keys are sums of these, for any order of the labels
     salts: np.ndarray  # [2, tilt, draws]
     memo_keys: np.ndarray  # [slot, 2]
     memo_values: np.ndarray  # [slot]
@@ -125,7 +126,7 @@ def zero_one_potentials(k: int, n_learners: int, edge: float, memo_bits: int = 1
         own.append(_terms(n, right * radius, int(own_stop[last])))
         whole.append(np.exp(wrong * np.arange(k)[:, None] * exponent))
         # Two labels: (16) is a binomial tail and no factor is ever looked up.
-        series.append(_terms(n, wrong * radius, int(free[last]) - 1 if k > 2 else 1).cumsum(axis=0))
+        series.append(_terms(n, wrong * radius, max(int(free[last]) - 1, 1) if k > 2 else 1).cumsum(axis=0))
 
     size = sum(16 * partial.size for partial in series)
     powers = max(1, min(k - 1, POWERS_BUDGET // size))
@@ -305,7 +306,7 @@ def _integrate(p: Potentials, draws: int, tilt: int, n_leads: int) -> float:
         first = max(first, -((room - draws) // p.k))
     # From here on no other label can catch up, or it is negligible that r is drawn so often and yet one does.
     stop = min(free - p.leads[0], (draws - p.leads[0]) // 2 + 1, p.own_stop[draws])
-    while stop > first and p.tails[draws, stop - 1] * p.others[draws, p.leads[0] + stop - 1] < NEGLIGIBLE:
+    while stop > max(first, 1) and p.tails[draws, stop - 1] * p.others[draws, p.leads[0] + stop - 1] < NEGLIGIBLE:
         stop -= 1
     stop = max(stop, first)
 

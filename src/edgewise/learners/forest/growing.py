@@ -131,7 +131,7 @@ def learn(forest, tree, voted_from, majority, bayes, x, codes, m, c, label, w, m
         forest.row[leaf, label] = row
         forest.n_rows[leaf] += 1
     if m > 0:
-        forest.constant[row] = update_gauss(forest.gauss[row], x, w, means, variances, m)
+        forest.constant[row] = update_gauss(forest.gauss[row], x, w, forest.numeric[tree], means, variances, m)
     update_counts(forest.counts[row], forest.offset[tree], codes, w, c)
     if (
         forest.tally[leaf, PENDING] >= forest.grace[tree]

@@ -48,15 +48,17 @@ def new_row(forest):
 
 
 @kernel
-def update_gauss(gauss, x, w, means, variances, m):
+def update_gauss(gauss, x, w, columns, means, variances, m):
     """Weighted Welford step for every numeric feature, and the precision that naive Bayes will use.
 
     The variance is (squares + v0)/(weight + 1), at least a thousandth of v0, where v0 is the column's variance so far:
     one example's worth of the column's own spread, so that a class seen once is neither certain nor impossible. A
-    feature that the class has never shown takes the column's mean. Returns the sum of log(precision)/2.
+    feature that the class has never shown takes the column's mean; one that never varied says nothing (precision 0).
+    Returns the sum of log(precision)/2.
     """
     for j in range(m):
         value = x[j]
+        spread = variances[columns[j]]
         here = value == value
         step = w if here else 0.0
         weight = gauss[WEIGHT, j] + step
@@ -66,12 +68,12 @@ def update_gauss(gauss, x, w, means, variances, m):
         rest = value - mean if here else 0.0
         squares = gauss[SQUARES, j] + step * delta * rest
         gauss[WEIGHT, j] = weight
-        gauss[MEAN, j] = mean if weight > 0.0 else means[j]
+        gauss[MEAN, j] = mean if weight > 0.0 else means[columns[j]]
         gauss[SQUARES, j] = squares
         gauss[LOW, j] = min(gauss[LOW, j], value) if here else gauss[LOW, j]
         gauss[HIGH, j] = max(gauss[HIGH, j], value) if here else gauss[HIGH, j]
-        variance = max((squares + variances[j]) / (weight + 1.0), VARIANCE_FLOOR * variances[j])
-        gauss[PRECISION, j] = min(1.0 / variance, LARGEST_PRECISION) if variance > 0.0 else 0.0
+        variance = max((squares + spread) / (weight + 1.0), VARIANCE_FLOOR * spread)
+        gauss[PRECISION, j] = min(1.0 / variance, LARGEST_PRECISION) if spread > 0.0 else 0.0
     total = 0.0
     product = 1.0
     for j in range(m):
