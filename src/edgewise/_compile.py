@@ -39,6 +39,15 @@ CACHE = str(cache_folder())
 
 
 def kernel(function: Function) -> Function:
+    """Compile a function that belongs inside the loop that calls it: see `routine`; the compiler always inlines it.
+
+    A state of forty arrays is some three hundred words to pass: an inlined call passes none of them (measured: 490 ns
+    against 85 ns per tree and example).
+    """
+    return _compiled(function, forceinline=True)
+
+
+def routine(function: Function) -> Function:
     """Compile a function over arrays: cached on disk, without the GIL, IEEE arithmetic in the written order.
 
     `error_model="numpy"` lets loops with a division vectorize; nothing here may rely on ZeroDivisionError.
@@ -46,9 +55,13 @@ def kernel(function: Function) -> Function:
     atomic increments than in work (measured: 3.3 us against .2 us per tree and example). So a kernel may not make
     arrays; whoever calls it from Python gives it the room it needs.
     """
+    return _compiled(function)
+
+
+def _compiled(function: Function, **options: bool) -> Function:
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = CACHE
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
+        return numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False, **options)(function)
     finally:
         numba.config.CACHE_DIR = before

@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class AdaBoostOLM(StreamClassifier):
     estimator : the weak learner; a `HoeffdingTree` (default settings if None).
     n_estimators : number of weak learners N.
     loss : "logistic" (the paper's Section 4), "exponential" or "square_hinge" (Appendix D).
-    vote : "cost": a learner votes the label it expects to cost least; "argmax": its likeliest label.
+    vote : "argmax": a learner votes its likeliest label; "cost": the label it expects to cost least, as in the paper.
     follow : "draw": Hedge draws the expert to follow in each round; "vote": the experts' weighted vote.
     chunk_size : rows that go through the learners together; never changes a result.
     random_state : seed, or numpy Generator.
@@ -44,7 +44,7 @@ class AdaBoostOLM(StreamClassifier):
         n_estimators: int = 100,
         *,
         loss: str = "logistic",
-        vote: str = "cost",
+        vote: str = "argmax",
         follow: str = "draw",
         chunk_size: int = CHUNK_ROWS,
         random_state: Any = None,
@@ -56,6 +56,12 @@ class AdaBoostOLM(StreamClassifier):
         self.follow = follow
         self.chunk_size = chunk_size
         self.random_state = random_state
+
+    @classmethod
+    def preset(cls, name: str, **changes: Any) -> Self:
+        """The authors' setting: their trees, and cost-sensitive votes."""
+        settings: dict[str, Any] = {"estimator": HoeffdingTree.preset(name), "vote": "cost"}
+        return cls(**settings | changes)
 
     def _check(self) -> None:
         super()._check()

@@ -49,4 +49,6 @@ class HoeffdingForest(StreamClassifier):
 
     def prequential_votes(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Predict, then learn, row by row; each tree's own prediction [n, trees], as places in `classes_`."""
-        return self.trace(X, y, classes=classes, sample_weight=sample_weight).votes
+        votes: list[np.ndarray] = []
+        self._learn(X, y, classes, sample_weight, lambda guesses, trace, chunk: votes.append(trace.votes.T))
+        return np.concatenate(votes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from edgewise.boosting.adaboost_olm import AdaBoostOLM
-from edgewise.boosting.schema import ARGMAX, GROUP, TREE, Chunk, Ensemble, Trace, run
+from edgewise.boosting.schema import GROUP, TREE, Chunk, Ensemble, Trace, run
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.theory.experts import VOTE
 

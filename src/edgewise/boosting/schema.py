@@ -27,8 +27,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise._compile import kernel
-from edgewise.learners.forest.distribution import heaviest, leaf_distribution
+from edgewise._compile import kernel, routine
+from edgewise.learners.forest.distribution import heaviest, leaf_labels, leaf_probabilities
 from edgewise.learners.forest.growing import find_leaf, learn
 from edgewise.learners.forest.layout import Forest, enlarged, has_room, widest
 from edgewise.learners.forest.statistics import update_moments
@@ -91,15 +91,15 @@ class Chunk(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """What happened, per example and learner."""
+    """What happened, per example and learner; by learner first, as the loop goes."""
 
     scores: np.ndarray  # [n, k] of the expert reached so far
     carry: np.ndarray  # [n] GRADIENT: cost of the right label at these scores; POISSON: lambda
-    votes: np.ndarray  # [n, N]
-    learner_weights: np.ndarray  # [n, N] alpha as used in this round
-    importances: np.ndarray  # [n, N]
-    expert_labels: np.ndarray  # [n, N]
-    expert_losses: np.ndarray  # [n, N] mistakes before this round
+    votes: np.ndarray  # [N, n]
+    learner_weights: np.ndarray  # [N, n] alpha as used in this round
+    importances: np.ndarray  # [N, n]
+    expert_labels: np.ndarray  # [N, n]
+    expert_losses: np.ndarray  # [N, n] mistakes before this round
 
 
 class Scratch(NamedTuple):
@@ -109,7 +109,9 @@ class Scratch(NamedTuple):
     codes: np.ndarray
     shape: np.ndarray  # numeric features, nominal features, whether no numeric value is missing
     evidence: np.ndarray
-    products: np.ndarray
+    likelihoods: np.ndarray
+    counted: np.ndarray
+    inverses: np.ndarray
     weights: np.ndarray
     logs: np.ndarray
     p: np.ndarray
@@ -123,7 +125,7 @@ class Scratch(NamedTuple):
 
 def make_scratch(forest: Forest, k: int) -> Scratch:
     labels = max(k, forest.row.shape[1])
-    of_labels = [np.zeros(labels) for _ in range(4)]
+    of_labels = [np.zeros(labels) for _ in range(6)]
     return Scratch(
         np.zeros(forest.numeric.shape[1]),
         np.zeros(forest.nominal.shape[1], np.int32),
@@ -140,7 +142,7 @@ def make_scratch(forest: Forest, k: int) -> Scratch:
 
 
 def make_trace(n: int, n_learners: int, k: int) -> Trace:
-    by_learner = (n, n_learners)
+    by_learner = (n_learners, n)
     return Trace(
         np.zeros((n, k)),
         np.zeros(n),
@@ -178,36 +180,52 @@ def gather(forest, tree, numeric, nominal, s):
 
 
 @kernel
-def tree_speaks(forest, tree, g, s, p):
-    """Fill p with one tree's distribution; remember who spoke, for when the tree learns."""
+def tree_speaks(forest, tree, g, s):
+    """The label one tree names, and whether by naive Bayes; remembers who spoke, for when the tree learns."""
     node = find_leaf(forest, tree, s.x, s.codes)
     s.node[g] = node
-    s.majority[g], s.bayes[g] = leaf_distribution(
-        forest, tree, forest.child[node], s.x, s.codes, s.shape[0], s.shape[1], s.shape[2] == 1, s.evidence, s.products, p
+    s.majority[g], s.bayes[g], by_bayes = leaf_labels(
+        forest,
+        tree,
+        forest.child[node],
+        s.x,
+        s.codes,
+        s.shape[0],
+        s.shape[1],
+        s.shape[2] == 1,
+        s.evidence,
+        s.likelihoods,
+        s.counted,
+        s.inverses,
     )
+    return s.bayes[g] if by_bayes else s.majority[g], by_bayes
 
 
 @kernel
-def learner_speaks(learners, forest, i, numeric, nominal, s):
-    """Fill s.p with learner i's distribution over the labels."""
+def learner_speaks(learners, forest, i, numeric, nominal, in_full, s):
+    """The label that learner i names; its distribution over all labels in s.p, where that is asked for in full."""
     slot = learners.slot[i]
     k = s.p.size
     if learners.kind[i] == GIVEN:
         for r in range(k):
             s.p[r] = 0.0
         s.p[int(numeric[slot])] = 1.0
-        return
+        return int(numeric[slot])
     gather(forest, slot, numeric, nominal, s)
     if learners.kind[i] == TREE:
-        tree_speaks(forest, slot, 0, s, s.p)
-        return
+        label, by_bayes = tree_speaks(forest, slot, 0, s)
+        if in_full:
+            leaf_probabilities(forest, forest.child[s.node[0]], s.shape[0], s.bayes[0], by_bayes, s.evidence, s.p)
+        return label
     total = 0.0
     for r in range(k):
-        tree_speaks(forest, slot + r, r, s, s.tree_p)
+        _, by_bayes = tree_speaks(forest, slot + r, r, s)
+        leaf_probabilities(forest, forest.child[s.node[r]], s.shape[0], s.bayes[r], by_bayes, s.evidence, s.tree_p)
         s.p[r] = s.tree_p[1]
         total += s.p[r]
     for r in range(k):
         s.p[r] /= total
+    return heaviest(s.p)
 
 
 @kernel
@@ -241,10 +259,8 @@ def learner_learns(learners, forest, i, label, w, means, variances, s):
 
 
 @kernel
-def vote_of(plan, potentials, scores, to_go, s):
-    """The label a learner votes: its likeliest, or the one that it expects to cost least."""
-    if plan.vote == ARGMAX:
-        return heaviest(s.p)
+def cheapest_vote(plan, potentials, scores, to_go, s):
+    """The label that a learner with distribution s.p expects to cost least."""
     if plan.rule == POTENTIAL:
         normalized_costs(potentials, to_go, scores, s.matrix)
         for l in range(scores.size):
@@ -294,7 +310,7 @@ def gradient_step(plan, committee, i, n_learners, scores, vote, label, w, t, rig
     return after
 
 
-@kernel
+@routine
 def run_chunk(plan, learners, committee, potentials, forest, branches, chunk, trace, s, first_learner, first_row):
     """Let every learner go through the chunk, in order, from (first_learner, first_row) on.
 
@@ -302,6 +318,7 @@ def run_chunk(plan, learners, committee, potentials, forest, branches, chunk, tr
     """
     n, k = trace.scores.shape
     n_learners = learners.kind.size
+    in_full = plan.vote == COST or plan.rule == UNIFORM
     for i in range(first_learner, n_learners):
         trees = k if learners.kind[i] == GROUP else 1
         to_go = n_learners - 1 - i
@@ -310,11 +327,12 @@ def run_chunk(plan, learners, committee, potentials, forest, branches, chunk, tr
             if label >= 0 and not has_room(forest, trees, branches):
                 return i, t
             scores = trace.scores[t]
-            learner_speaks(learners, forest, i, chunk.numeric[t], chunk.nominal[t], s)
-            vote = vote_of(plan, potentials, scores, to_go, s)
+            vote = learner_speaks(learners, forest, i, chunk.numeric[t], chunk.nominal[t], in_full, s)
+            if plan.vote == COST:
+                vote = cheapest_vote(plan, potentials, scores, to_go, s)
             alpha = committee.weight[i]
-            trace.votes[t, i] = vote
-            trace.learner_weights[t, i] = alpha
+            trace.votes[i, t] = vote
+            trace.learner_weights[i, t] = alpha
             w = chunk.weights[t]
             w_learner = 0.0
             if plan.rule == GRADIENT and label >= 0:
@@ -346,19 +364,19 @@ def run_chunk(plan, learners, committee, potentials, forest, branches, chunk, tr
                     committee.weight[i] = oza_weight(right, wrong)
                 scores[vote] += alpha
             best = heaviest(scores)
-            trace.expert_labels[t, i] = best
-            trace.expert_losses[t, i] = committee.mistakes[i]
+            trace.expert_labels[i, t] = best
+            trace.expert_losses[i, t] = committee.mistakes[i]
             if label >= 0:
                 if best != label:
                     committee.mistakes[i] += w
-                trace.importances[t, i] = w_learner
+                trace.importances[i, t] = w_learner
                 learner_learns(
                     learners, forest, i, label, w_learner * learners.scale[i] * w, chunk.means[t], chunk.variances[t], s
                 )
     return n_learners, 0
 
 
-@kernel
+@routine
 def run_moments(forest, chunk):
     """The running mean and variance of every numeric column at every example that is learned."""
     for t in range(chunk.labels.size):
@@ -366,22 +384,28 @@ def run_moments(forest, chunk):
             update_moments(forest.moments, chunk.numeric[t], chunk.means[t], chunk.variances[t])
 
 
-@kernel
-def follow_experts(plan, chunk, trace, weights, shares, guesses, decisions):
+@routine
+def follow_experts(plan, chunk, trace, losses, weights, learner_weights, votes, shares, guesses, decisions):
     """The prediction of each example, and the scores behind it."""
-    n, n_learners = trace.votes.shape
+    n_learners, n = trace.votes.shape
     for t in range(n):
         if plan.rule == GRADIENT:
-            expert_weights(trace.expert_losses[t], weights)
-            mean_scores(weights, trace.learner_weights[t], trace.votes[t], decisions[t])
+            for i in range(n_learners):
+                losses[i] = trace.expert_losses[i, t]
+                learner_weights[i] = trace.learner_weights[i, t]
+                votes[i] = trace.votes[i, t]
+            expert_weights(losses, weights)
+            mean_scores(weights, learner_weights, votes, decisions[t])
+            for i in range(n_learners):
+                votes[i] = trace.expert_labels[i, t]
             if plan.follow == DRAW and chunk.labels[t] >= 0:
-                guesses[t] = trace.expert_labels[t, drawn(weights, chunk.uniforms[t, 0])]
+                guesses[t] = votes[drawn(weights, chunk.uniforms[t, 0])]
             else:
-                guesses[t] = voted(weights, trace.expert_labels[t], shares)
+                guesses[t] = voted(weights, votes, shares)
         else:
             for l in range(trace.scores.shape[1]):
                 decisions[t, l] = trace.scores[t, l]
-            guesses[t] = trace.expert_labels[t, n_learners - 1]
+            guesses[t] = trace.expert_labels[n_learners - 1, t]
 
 
 class Ensemble(NamedTuple):
@@ -410,5 +434,6 @@ def run(ensemble: Ensemble, chunk: Chunk) -> tuple[Ensemble, Trace, np.ndarray, 
             break
         forest = enlarged(forest, trees, branches)
     guesses, decisions = np.zeros(n, np.int64), np.zeros((n, k))
-    follow_experts(plan, chunk, trace, np.zeros(learners.kind.size), np.zeros(k), guesses, decisions)
+    room = np.zeros((3, learners.kind.size))
+    follow_experts(plan, chunk, trace, *room, np.zeros(learners.kind.size, np.int32), np.zeros(k), guesses, decisions)
     return ensemble._replace(forest=forest), trace, guesses, decisions

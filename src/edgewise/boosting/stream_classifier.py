@@ -140,11 +140,11 @@ class StreamClassifier(Parameterized):
             pieces.append(
                 History(
                     guesses,
-                    trace.votes,
-                    trace.importances,
-                    trace.learner_weights,
-                    trace.expert_labels,
-                    trace.expert_losses,
+                    trace.votes.T,
+                    trace.importances.T,
+                    trace.learner_weights.T,
+                    trace.expert_labels.T,
+                    trace.expert_losses.T,
                     chunk.uniforms,
                 )
             )

@@ -90,28 +90,26 @@ def expected_costs(loss, scores, p, out, e):
     `e` is working room for k numbers.
     """
     k = scores.size
-    for l in range(k):
-        out[l] = 0.0
     top = scores[0]
     for l in range(1, k):
         top = max(top, scores[l])
-    # exp(s_l - s_r) as a ratio of k exponentials, not k^2 of them. The cut keeps ratios of hopeless labels finite.
     for l in range(k):
+        out[l] = 0.0
+        # exp(s_l - s_r) as a ratio of k exponentials, not k^2 of them; the cut keeps ratios of hopeless labels finite
         e[l] = math.exp(max(scores[l] - top, -340.0))
+    # C(r, l) and C(l, r) enter out(l): the first as the cost of l if r is right, the second, negated, in C(l, l). The
+    # term of r = l is 0. The inner loop goes over l, so that it vectorizes.
     for r in range(k):
-        for l in range(r):
-            if loss == LOGISTIC:
-                up = e[l] / (e[l] + e[r])
-                down = e[r] / (e[l] + e[r])
-            elif loss == EXPONENTIAL:
-                up = e[l] / e[r]
-                down = e[r] / e[l]
-            else:
-                up = max(scores[l] - scores[r] + 1.0, 0.0)
-                down = max(scores[r] - scores[l] + 1.0, 0.0)
-            # up = C(r, l), down = C(l, r); each also stands, negated, in its row's diagonal
-            out[l] += p[r] * up - p[l] * down
-            out[r] += p[l] * down - p[r] * up
+        if loss == LOGISTIC:
+            for l in range(k):
+                out[l] += (p[r] + p[l]) * (e[l] / (e[l] + e[r])) - p[l]  # C(l, r) = 1 - C(r, l)
+        elif loss == EXPONENTIAL:
+            for l in range(k):
+                out[l] += p[r] * (e[l] / e[r]) - p[l] * (e[r] / e[l])
+        else:
+            for l in range(k):
+                z = scores[l] - scores[r]
+                out[l] += p[r] * max(z + 1.0, 0.0) - p[l] * max(1.0 - z, 0.0)
 
 
 @kernel

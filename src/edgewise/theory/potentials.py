@@ -38,7 +38,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise._compile import kernel
+from edgewise._compile import kernel, routine
 
 # Chances and coefficients that are left out: as small as the rounding error of a potential.
 NEGLIGIBLE = 1e-15
@@ -178,26 +178,26 @@ def asymptotic_error(k: int, n_learners: int, edge: float) -> float:
     return float(potential(tables, n_learners, 0, np.zeros(k)))
 
 
-@kernel
+@routine
 def potential(p: Potentials, m: int, label: int, votes: np.ndarray) -> float:
     """phi_m^label(votes) of eq. (3), with m learners to go, 0 <= m <= n_learners."""
     return min(max(1.0 - _when_winning(p, m, 0, label, votes, -1), 0.0), 1.0)
 
 
-@kernel
+@routine
 def potential_after(p: Potentials, m: int, label: int, votes: np.ndarray, extra: int) -> float:
     """phi_m^label(votes + e_extra): the cost C(label, extra) of eq. (4)."""
     return min(max(1.0 - _when_winning(p, m, 0, label, votes, extra), 0.0), 1.0)
 
 
-@kernel
+@routine
 def importance(p: Potentials, m: int, label: int, votes: np.ndarray) -> float:
     """w of Algorithm 1, line 11, for the learner after which m remain, 0 <= m < n_learners."""
     weight = _when_winning(p, m + 1, 1, label, votes, -1) / p.wrong
     return weight if weight > RESOLUTION else 0.0
 
 
-@kernel
+@routine
 def normalized_costs(p: Potentials, m: int, votes: np.ndarray, costs: np.ndarray) -> None:
     """D(r, l) of eq. (5) for all r and l into `costs`, for the learner after which m remain; 0 in a row whose w is 0.
 
@@ -233,7 +233,7 @@ def normalized_costs(p: Potentials, m: int, votes: np.ndarray, costs: np.ndarray
                     costs[row, l] = 0.0 if l == row else scale * p.kind_costs[p.kinds[l]]
 
 
-@kernel
+@routine
 def _when_winning(p: Potentials, draws: int, tilt: int, label: int, votes: np.ndarray, extra: int) -> float:
     """E[h(X) 1{label wins}] from votes + e_extra, X being how often `label` is drawn in `draws` draws of the baseline.
 

@@ -6,14 +6,16 @@ import math
 
 from edgewise._compile import kernel
 from edgewise.learners.forest.layout import (
-    ADAPTIVE,
     MAJORITY,
     MEAN,
+    NAIVE_BAYES,
     PRECISION,
     RIGHT_BAYES,
     RIGHT_MAJORITY,
 )
 from edgewise.learners.forest.statistics import PRODUCT_BOTTOM, PRODUCT_TOP
+
+LEAST_LIKELIHOOD = 1e-300  # relative to the likeliest class; keeps the logarithm finite
 
 
 @kernel
@@ -55,15 +57,16 @@ def numeric_evidence(gauss, constant, x, m, complete):
 
 
 @kernel
-def add_nominal_evidence(forest, rows, offset, codes, c, evidence, products):
-    """Add the log probability of every code under every class of the leaf.
+def nominal_likelihoods(forest, rows, offset, codes, c, likelihoods, counted, inverses):
+    """Multiply a positive number per class with the probability of every code under the class, up to a common factor.
 
     A code's probability is an m-estimate (Cestnik 1990) with m = 1: (n_vc + n_v/n) / (n_c + 1), shrunk towards its
-    share in the leaf. It is never 0 or 1, so no count can erase a class or make it certain.
+    share in the leaf. It is never 0 or 1, so no count can erase a class or make it certain. `counted` and `inverses`
+    keep n_c and 1/(n_c + 1) from feature to feature: without missing values n_c does not change.
     """
     k = rows.size
     for r in range(k):
-        products[r] = 1.0
+        counted[r] = -1.0
     for j in range(c):
         if codes[j] < 0:
             continue
@@ -78,17 +81,18 @@ def add_nominal_evidence(forest, rows, offset, codes, c, evidence, products):
         if of_value <= 0.0:
             continue
         share = of_value / of_feature
+        largest = 0.0
         for r in range(k):
             if rows[r] >= 0:
-                counts = forest.counts[rows[r]]
-                product = products[r] * ((counts[slot] + share) / (counts[last] + 1.0))
-                if product > PRODUCT_TOP or product < PRODUCT_BOTTOM:
-                    evidence[r] += math.log(product)
-                    product = 1.0
-                products[r] = product
-    for r in range(k):
-        if rows[r] >= 0:
-            evidence[r] += math.log(products[r])
+                if forest.counts[rows[r], last] != counted[r]:
+                    counted[r] = forest.counts[rows[r], last]
+                    inverses[r] = 1.0 / (counted[r] + 1.0)
+                likelihoods[r] *= (forest.counts[rows[r], slot] + share) * inverses[r]
+                largest = max(largest, likelihoods[r])
+        if largest < PRODUCT_BOTTOM:
+            for r in range(k):
+                if rows[r] >= 0:
+                    likelihoods[r] *= PRODUCT_TOP
 
 
 @kernel
@@ -102,41 +106,54 @@ def heaviest(weights):
 
 
 @kernel
-def leaf_distribution(forest, tree, leaf, x, codes, m, c, complete, evidence, products, p):
-    """Fill p with the leaf's probabilities; give the labels that majority and naive Bayes would name."""
+def leaf_labels(forest, tree, leaf, x, codes, m, c, complete, evidence, likelihoods, counted, inverses):
+    """The labels that majority and naive Bayes name, and whether the leaf goes by naive Bayes.
+
+    Leaves every class's share times its likelihood in `evidence`, for `leaf_probabilities`: its logarithm where there
+    are numeric features, whose likelihoods span too many orders of magnitude for a number.
+    """
     mode = forest.mode[0]
+    weights = forest.class_weight[leaf]
+    majority = heaviest(weights)
+    if mode == MAJORITY or forest.n_rows[leaf] == 0:
+        return majority, majority, False
+    rows = forest.row[leaf]
+    for r in range(weights.size):
+        likelihoods[r] = weights[r]
+    nominal_likelihoods(forest, rows, forest.offset[tree], codes, c, likelihoods, counted, inverses)
+    for r in range(weights.size):
+        if rows[r] >= 0:
+            evidence[r] = likelihoods[r]
+            if m > 0:
+                evidence[r] = math.log(max(likelihoods[r], LEAST_LIKELIHOOD)) + numeric_evidence(
+                    forest.gauss[rows[r]], forest.constant[rows[r]], x, m, complete
+                )
+    bayes = -1
+    for r in range(weights.size):
+        if rows[r] >= 0 and (bayes < 0 or evidence[r] > evidence[bayes]):
+            bayes = r
+    by_bayes = mode == NAIVE_BAYES or forest.tally[leaf, RIGHT_BAYES] >= forest.tally[leaf, RIGHT_MAJORITY]
+    return majority, bayes, by_bayes
+
+
+@kernel
+def leaf_probabilities(forest, leaf, m, bayes, by_bayes, evidence, p):
+    """Fill p with the leaf's probabilities, one pseudo-example for each class added."""
     weights = forest.class_weight[leaf]
     k = weights.size
     total = 0.0
     for r in range(k):
         total += weights[r]
-    majority = heaviest(weights)
-    bayes = majority
-    use_bayes = mode != MAJORITY and forest.n_rows[leaf] > 0
-    if use_bayes:
-        rows = forest.row[leaf]
-        bayes = -1
-        for r in range(k):
-            if rows[r] >= 0:
-                evidence[r] = math.log(weights[r]) + numeric_evidence(
-                    forest.gauss[rows[r]], forest.constant[rows[r]], x, m, complete
-                )
-        if c > 0:
-            add_nominal_evidence(forest, rows, forest.offset[tree], codes, c, evidence, products)
-        for r in range(k):
-            if rows[r] >= 0 and (bayes < 0 or evidence[r] > evidence[bayes]):
-                bayes = r
-        if mode == ADAPTIVE:
-            use_bayes = forest.tally[leaf, RIGHT_BAYES] >= forest.tally[leaf, RIGHT_MAJORITY]
-    if use_bayes:
+    if by_bayes:
         rows = forest.row[leaf]
         norm = 0.0
         for r in range(k):
-            p[r] = math.exp(evidence[r] - evidence[bayes]) if rows[r] >= 0 else 0.0
+            p[r] = 0.0
+            if rows[r] >= 0:
+                p[r] = math.exp(evidence[r] - evidence[bayes]) if m > 0 else evidence[r] / evidence[bayes]
             norm += p[r]
         for r in range(k):
             p[r] = (total * p[r] / norm + 1.0) / (total + k)
     else:
         for r in range(k):
             p[r] = (weights[r] + 1.0) / (total + k)
-    return majority, bayes

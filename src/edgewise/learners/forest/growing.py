@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from edgewise._compile import kernel
+from edgewise._compile import kernel, routine
 from edgewise.learners.forest.layout import (
     ADAPTIVE,
     LEAF,
@@ -92,7 +92,7 @@ def new_links(forest, width):
     return first
 
 
-@kernel
+@routine
 def add_branch(forest, tree, node, code):
     """Give a multiway split a child for a code it has none for."""
     if code >= forest.width[node]:
@@ -158,7 +158,7 @@ def release(forest, leaf):
     forest.used[LEAVES] += 1
 
 
-@kernel
+@routine
 def split_numeric(forest, tree, node, j, threshold):
     """Turn a leaf into a split at a threshold; children inherit the class weights of their side."""
     leaf = forest.child[node]
@@ -182,7 +182,7 @@ def split_numeric(forest, tree, node, j, threshold):
     release(forest, leaf)
 
 
-@kernel
+@routine
 def split_nominal(forest, tree, node, j):
     """Turn a leaf into a split with a child for each code it has seen; children inherit the code's class weights."""
     leaf = forest.child[node]

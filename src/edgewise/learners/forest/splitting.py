@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from edgewise._compile import kernel
+from edgewise._compile import kernel, routine
 from edgewise.learners.forest.layout import HIGH, LOW, MEAN, SEEN, SQUARES, WEIGHT
 from edgewise.learners.forest.normal import normal_below
 
@@ -110,7 +110,7 @@ def nominal_merit(forest, rows, first, last):
     return (x_log_x(total) - inside - branches) * BITS
 
 
-@kernel
+@routine
 def best_split(forest, tree, leaf, m, c, weights, logs):
     """The split that the leaf should make: feature (numeric ones first) and threshold; feature -1 if none yet.
 

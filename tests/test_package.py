@@ -1,0 +1,140 @@
+"""The package as it is shipped: names, light import, version, data, kernels that are never stale, examples."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.resources
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import edgewise
+from edgewise import _compile
+from edgewise.streams.registry import SETS
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+def run(*command: str, cwd: Path = ROOT) -> str:
+    """What a Python process of its own prints."""
+    environment = os.environ | {"MPLBACKEND": "Agg"}
+    if environment.get("EDGEWISE_DATA"):
+        environment["EDGEWISE_DATA"] = str(Path(environment["EDGEWISE_DATA"]).resolve())
+    done = subprocess.run(
+        [sys.executable, *command], cwd=cwd, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", edgewise.__all__)
+def test_every_exported_name_is_there(name):
+    value = getattr(edgewise, name)
+    assert value is not None
+    assert name in dir(edgewise)
+    if isinstance(value, type):
+        assert value.__name__ == name
+
+
+def test_unknown_names():
+    with pytest.raises(AttributeError, match="module 'edgewise' has no attribute 'AdaBoost'"):
+        edgewise.AdaBoost  # noqa: B018
+    with pytest.raises(ImportError):
+        from edgewise import AdaBoost  # noqa: F401
+
+
+def test_import_is_light():
+    """Importing brings in no dependency at all; a name brings in what it needs and no more."""
+    script = """
+import json, sys
+import edgewise
+bare = sorted(sys.modules)
+edgewise.AdaBoostOLM
+print(json.dumps([bare, sorted(sys.modules)]))
+"""
+    bare, with_a_booster = map(set, json.loads(run("-c", script)))
+    heavy = {"pyarrow", "matplotlib", "pandas", "polars", "sklearn", "scipy", "pooch", "rich", "click", "narwhals"}
+    assert not bare & (heavy | {"numba", "numpy"})
+    assert not with_a_booster & heavy
+    assert {"numba", "numpy"} <= with_a_booster
+
+
+def test_version():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert edgewise.__version__ == project["version"]
+    assert importlib.metadata.version("edgewise") == project["version"]
+    # The newest version of the change log is this one.
+    versions = re.findall(r"^## \[?(\d+\.\d+\.\d+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert versions[0] == project["version"]
+
+
+def test_what_is_shipped_beside_code():
+    package = importlib.resources.files("edgewise")
+    assert package.joinpath("py.typed").is_file()
+    bundled = package.joinpath("streams", "bundled")
+    assert {file.name for file in bundled.iterdir()} == {"balance-scale.data", "car.data"}
+    for name in ("balance", "car"):
+        (file,) = SETS[name].files
+        assert hashlib.sha256(bundled.joinpath(file.name).read_bytes()).hexdigest() == file.sha256
+
+
+# Kernels
+
+
+def test_every_file_with_a_kernel_counts_in_the_cache_key():
+    """Numba does not see changes in a callee in another file: a source left out could run as it was before."""
+    package = Path(edgewise.__file__).parent
+    with_kernels = {path for path in package.rglob("*.py") if re.search(r"^@kernel\b", path.read_text(), re.MULTILINE)}
+    assert len(with_kernels) > 5
+    assert with_kernels <= set(_compile.kernel_sources())
+
+
+def test_cache_key_follows_the_sources(monkeypatch, tmp_path):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    copies = []
+    for number, source in enumerate(_compile.kernel_sources()):
+        copies.append(tmp_path / f"{number}.py")
+        copies[-1].write_bytes(source.read_bytes())
+    real = _compile.cache_folder()
+    assert real.parent == tmp_path / "cache"
+    monkeypatch.setattr(_compile, "kernel_sources", lambda: copies)
+    assert _compile.cache_folder() == real, "the same text, the same folder"
+    seen = {real}
+    for copied in copies:
+        text = copied.read_bytes()
+        copied.write_bytes(text + b"# changed\n")
+        seen.add(_compile.cache_folder())
+        copied.write_bytes(text)
+    assert len(seen) == 1 + len(copies), "a change in any source, another folder"
+    assert _compile.cache_folder() == real
+
+
+@pytest.mark.parametrize("chosen", [True, False])
+def test_place_of_the_cache(monkeypatch, tmp_path, chosen):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    if chosen:
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "mine"))
+    else:
+        monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    assert _compile.cache_folder().parent == tmp_path / ("mine" if chosen else "xdg/edgewise")
+
+
+# Examples
+
+
+@pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.name)
+def test_examples_run(script, tmp_path):
+    """From a folder of their own: whatever they write lands there."""
+    assert run(str(script), cwd=tmp_path).strip()
+
+
+def test_there_are_examples():
+    assert EXAMPLES
