@@ -32,24 +32,26 @@ def accuracy(model: Any, X: Any, y: np.ndarray) -> float:
     return float(np.mean(model.prequential(X, y) == y))
 
 
-# Share of the largest class, and accuracy over all rows that every booster must exceed, on the average of five orders.
-# The thresholds lie between the largest class and what 20 of the paper's trees reached when this was written, nearer
-# to the latter: three times the standard error of the five-seed mean (.004 to .02) below the worst booster of a set.
+# Share of the largest class; accuracy that every booster must exceed, on the average of five orders; rows.
+# A floor is at least 3 standard errors of a five-order mean below each booster's mean over 15 orders (20 learners,
+# preset paper): the worst there were .727 on balance, .820 on car and .982 on mushroom. The exponential loss learns car
+# slowly with few learners (step sizes fall as exp(-i)): .778, with a standard deviation of .045 between orders.
 FLOORS = {
-    "balance": (0.461, 0.66, None),
-    "car": (0.700, 0.72, None),
-    "mushroom": (0.518, 0.96, 2000),
+    "balance": (0.461, 0.70, None),
+    "car": (0.700, 0.78, None),
+    "mushroom": (0.518, 0.97, 2000),
 }
+OWN_FLOORS = {("car", "olm-exponential"): 0.715}
 
 
 @pytest.mark.parametrize("model", [name for name in MODELS if name != "trees"])
 @pytest.mark.parametrize("name", FLOORS)
-def test_boosters_of_the_paper_beat_chance_by_far(name, model):
+def test_boosters_of_the_paper_beat_chance(name, model):
     largest, floor, rows = FLOORS[name]
     labels = loaded(name)[1]
     assert np.unique(labels, return_counts=True)[1].max() / len(labels) == pytest.approx(largest, abs=0.001)
     found = [accuracy(MODELS[model].build(LEARNERS, seed, "paper"), *stream(name, seed, rows)) for seed in SEEDS]
-    assert np.mean(found) > floor
+    assert np.mean(found) > OWN_FLOORS.get((name, model), floor)
 
 
 @pytest.mark.parametrize("booster", [ew.OnlineMBBM, ew.AdaBoostOLM])

@@ -25,7 +25,10 @@ def infinite():
 
 
 CASES = {
-    "wrong width": (lambda m: m.partial_fit(np.zeros((4, 2)), Y[:4]), "X has 2 features: this model was started with 5"),
+    "wrong width": (
+        lambda m: m.partial_fit(np.zeros((4, 2)), Y[:4]),
+        "X has 2 features: this model was started with 5",
+    ),
     "wrong width when predicting": (lambda m: m.predict(np.zeros((4, 9))), "X has 9 features"),
     "unknown class": (
         lambda m: m.partial_fit(X[:3], ["class0", "nobody", "class1"]),
@@ -112,5 +115,5 @@ def test_given_votes_must_be_classes():
     from edgewise.learners.given_votes import GivenVotes
 
     model = ew.OnlineMBBM(GivenVotes(), 2)
-    with pytest.raises(ValueError, match="the vote 2.0 in row 1, column 0: a whole number below 2"):
+    with pytest.raises(ValueError, match=r"the vote 2\.0 in row 1, column 0: a whole number below 2"):
         model.partial_fit(np.array([[0.0, 1.0], [2.0, 1.0]]), [0, 1])

@@ -56,7 +56,7 @@ def test_online_mbbm_with_exact_edges_errs_as_often_as_the_potential_says(k, n, 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("edge", [0.1, 0.4, 0.9])
 def test_edges_of_learners_of_known_edge_and_theorem_5(edge, seed):
-    """gamma_i of a learner that votes from u_gamma is gamma on average, and the proof's bound on the best expert holds."""
+    """gamma_i of a learner that votes from u_gamma is about gamma, and the proof's bound on the best expert holds."""
     votes, y = votes_with_edge(3000, 4, 30, edge, seed)
     model = ew.AdaBoostOLM(GivenVotes(), 30, vote="argmax", random_state=seed)
     model.prequential(votes, y)
@@ -80,9 +80,7 @@ def test_bound_on_the_best_expert_holds_for_trees(loss):
 
 def test_theorem_5_leading_term():
     """8 (k - 1) ln 2 T / sum gamma^2 up to the factor of Hedge: 1/(1 - 1/e) instead of the paper's 2."""
-    bound = adaptive_bound(
-        "logistic", k=5, rounds=10**12, edges=np.full(50, 0.5), mistakes=0, best_expert=0.0
-    )
+    bound = adaptive_bound("logistic", k=5, rounds=10**12, edges=np.full(50, 0.5), mistakes=0, best_expert=0.0)
     paper = 8 * 4 * math.log(2) / (50 * 0.25)
     assert bound.leading == pytest.approx(paper / 2 / (1 - math.exp(-1)))
     assert bound.value / 10**12 == pytest.approx(bound.leading, rel=1e-3)

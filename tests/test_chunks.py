@@ -107,7 +107,9 @@ def test_a_row_of_weight_zero_is_predicted_and_never_learned():
 
 def test_later_categories_do_not_disturb_what_was_learned():
     X, y = mixed_stream(300, missing=0.0)
-    strings = np.array([[f"{v:.3f}" if j < 3 else "abcd"[int(v)] for j, v in enumerate(row)] for row in X.values], object)
+    strings = np.array(
+        [[f"{v:.3f}" if j < 3 else "abcd"[int(v)] for j, v in enumerate(row)] for row in X.values], object
+    )
     strings[:, :3] = X.values[:, :3]
     first = np.flatnonzero(strings[:, 3] != "d")[:40]
     order = np.concatenate([first, np.setdiff1d(np.arange(300), first)])

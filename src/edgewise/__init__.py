@@ -17,8 +17,10 @@ _HOMES = {
     "OnlineMBBM": "edgewise.boosting.online_mbbm",
     "OzaBoost": "edgewise.boosting.oza_boost",
     "Table": "edgewise.streams.table",
+    "as_table": "edgewise.streams.table",
     "datasets": "edgewise.streams.datasets",
     "read": "edgewise.streams.files",
+    "stream": "edgewise.streams.files",
 }
 
 __all__ = ["__version__", *sorted(_HOMES)]

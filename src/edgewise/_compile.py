@@ -14,6 +14,9 @@ from typing import Any, TypeVar
 
 import numba
 
+# Numba's type stubs leave out its configuration and its internal options.
+compiler: Any = numba
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 PACKAGE = Path(__file__).parent
@@ -59,9 +62,9 @@ def routine(function: Function) -> Function:
 
 
 def _compiled(function: Function, **options: bool) -> Function:
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = CACHE
+    before = compiler.config.CACHE_DIR
+    compiler.config.CACHE_DIR = CACHE
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False, **options)(function)
+        return compiler.njit(cache=True, nogil=True, error_model="numpy", _nrt=False, **options)(function)
     finally:
-        numba.config.CACHE_DIR = before
+        compiler.config.CACHE_DIR = before

@@ -36,7 +36,11 @@ class Parameterized:
         return self
 
     def __repr__(self) -> str:
-        told = [f"{name}={getattr(self, name)!r}" for name, default in self._defaults().items() if _differs(getattr(self, name), default)]
+        told = [
+            f"{name}={getattr(self, name)!r}"
+            for name, default in self._defaults().items()
+            if _differs(getattr(self, name), default)
+        ]
         return f"{type(self).__name__}({', '.join(told)})"
 
 

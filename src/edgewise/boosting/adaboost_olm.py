@@ -86,7 +86,9 @@ class AdaBoostOLM(StreamClassifier):
         """Empirical edges gamma_i of the learners (Section 4.2); 0 before the first round."""
         self._started()
         costs = self._ensemble.committee.costs
-        return np.divide(costs[:, OF_VOTE], costs[:, OF_RIGHT], out=np.zeros(len(costs)), where=costs[:, OF_RIGHT] < 0.0)
+        return np.divide(
+            costs[:, OF_VOTE], costs[:, OF_RIGHT], out=np.zeros(len(costs)), where=costs[:, OF_RIGHT] < 0.0
+        )
 
     @property
     def expert_weights_(self) -> np.ndarray:

@@ -46,14 +46,16 @@ def checked_columns(columns: Columns, table: Table) -> Columns:
         )
     merged = []
     kept = iter(columns.categories)
-    for feature, nominal in zip(table.features, columns.nominal, strict=True):
-        if nominal != (feature.categories is not None):
+    for column, (feature, nominal) in enumerate(zip(table.features, columns.nominal, strict=True)):
+        # a column that is missing throughout fits either kind
+        if nominal != (feature.categories is not None) and not np.isnan(table.values[:, column]).all():
             was, now = ("nominal", "numeric") if nominal else ("numeric", "nominal")
             raise ValueError(f"column {feature.name!r} is {now} here: it was {was} when this model was started")
-        if feature.categories is not None:
+        if nominal:
             known = next(kept)
-            new = set(feature.categories).difference(known)
-            merged.append(known + tuple(name for name in feature.categories if name in new) if new else known)
+            given = feature.categories or ()
+            new = set(given).difference(known)
+            merged.append(known + tuple(name for name in given if name in new) if new else known)
     return columns._replace(categories=tuple(merged))
 
 
@@ -64,7 +66,9 @@ def encode(columns: Columns, table: Table) -> tuple[np.ndarray, np.ndarray]:
     if infinite.size:
         row, column = infinite[0]
         name = columns.names[np.flatnonzero(~columns.nominal)[column]]
-        raise ValueError(f"X has an infinite value in row {row}, column {name!r}: numbers must be finite, or NaN where missing")
+        raise ValueError(
+            f"X has an infinite value in row {row}, column {name!r}: numbers must be finite, or NaN where missing"
+        )
     nominal = np.full((len(table), len(columns.categories)), -1, np.int32)
     for j, column in enumerate(np.flatnonzero(columns.nominal)):
         code = {name: value for value, name in enumerate(columns.categories[j])}
@@ -93,7 +97,9 @@ def class_array(classes: Any) -> np.ndarray:
     """The distinct classes, sorted."""
     found = np.unique(np.asarray(classes))
     if found.size < 2:
-        raise ValueError(f"classes={found.tolist()!r}: at least 2 classes are needed; pass classes= with the first rows")
+        raise ValueError(
+            f"classes={found.tolist()!r}: at least 2 classes are needed; pass classes= with the first rows"
+        )
     return found
 
 

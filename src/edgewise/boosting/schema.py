@@ -124,20 +124,25 @@ class Scratch(NamedTuple):
 
 
 def make_scratch(forest: Forest, k: int) -> Scratch:
-    labels = max(k, forest.row.shape[1])
-    of_labels = [np.zeros(labels) for _ in range(6)]
+    per_tree = forest.row.shape[1]
+    labels = max(k, per_tree)
     return Scratch(
-        np.zeros(forest.numeric.shape[1]),
-        np.zeros(forest.nominal.shape[1], np.int32),
-        np.zeros(3, np.int64),
-        *of_labels,
-        np.zeros(k),
-        np.zeros(forest.row.shape[1]),
-        np.zeros(k, np.int64),
-        np.zeros(k, np.int64),
-        np.zeros(k, np.int64),
-        np.zeros(k),
-        np.zeros((k, k)),
+        x=np.zeros(forest.numeric.shape[1]),
+        codes=np.zeros(forest.nominal.shape[1], np.int32),
+        shape=np.zeros(3, np.int64),
+        evidence=np.zeros(labels),
+        likelihoods=np.zeros(labels),
+        counted=np.zeros(labels),
+        inverses=np.zeros(labels),
+        weights=np.zeros(labels),
+        logs=np.zeros(labels),
+        p=np.zeros(k),
+        tree_p=np.zeros(per_tree),
+        node=np.zeros(k, np.int64),
+        majority=np.zeros(k, np.int64),
+        bayes=np.zeros(k, np.int64),
+        costs=np.zeros(k),
+        matrix=np.zeros((k, k)),
     )
 
 
@@ -434,6 +439,7 @@ def run(ensemble: Ensemble, chunk: Chunk) -> tuple[Ensemble, Trace, np.ndarray, 
             break
         forest = enlarged(forest, trees, branches)
     guesses, decisions = np.zeros(n, np.int64), np.zeros((n, k))
-    room = np.zeros((3, learners.kind.size))
-    follow_experts(plan, chunk, trace, *room, np.zeros(learners.kind.size, np.int32), np.zeros(k), guesses, decisions)
+    losses, weights, learner_weights = np.zeros((3, learners.kind.size))
+    votes, shares = np.zeros(learners.kind.size, np.int32), np.zeros(k)
+    follow_experts(plan, chunk, trace, losses, weights, learner_weights, votes, shares, guesses, decisions)
     return ensemble._replace(forest=forest), trace, guesses, decisions

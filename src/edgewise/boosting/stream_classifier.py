@@ -114,7 +114,7 @@ class StreamClassifier(Parameterized):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The label of each row. Deterministic: where Hedge would draw an expert, the experts' weighted vote decides."""
+        """The label of each row. Never random: where Hedge would draw an expert, the experts' weighted vote decides."""
         guesses, _ = self._vote(X)
         return self.classes_[guesses]
 
@@ -275,8 +275,9 @@ class StreamClassifier(Parameterized):
         if started:
             columns = checked_columns(self._columns, table)
             known = self.classes_
-            if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), known):
-                raise ValueError(f"classes={np.unique(np.asarray(classes)).tolist()!r}: this model was started with {known.tolist()!r}")
+            given = known if classes is None else np.unique(np.asarray(classes))
+            if not np.array_equal(given, known):
+                raise ValueError(f"classes={given.tolist()!r}: this model was started with {known.tolist()!r}")
         else:
             columns = columns_of(table)
             known = class_array(labels if classes is None else classes)
