@@ -392,12 +392,18 @@ def test_a_trace_of_no_rows():
     assert history.votes.shape == (0, 4)
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="a column without a value is taken for numeric")
-def test_a_row_of_objects_without_its_category():
+def test_rows_of_objects_without_their_category():
     """A nominal column that is missing in all rows of a call says nothing about its kind."""
     X = np.array([["a", 1.0], ["b", 2.0]] * 10, object)
     model = MODELS["olm"]().fit(X, [0, 1] * 10)
-    assert model.predict(np.array([[None, 1.0]], object)).shape == (1,)
+    table = ew.Table([[np.nan, 1.0]], [Feature("x0", ("a", "b")), Feature("x1")])
+    bare = np.array([[None, 1.0]], object)
+    np.testing.assert_array_equal(model.predict_proba(bare), model.predict_proba(table))
+    other = copy.deepcopy(model)
+    model.partial_fit(bare, [0])
+    other.partial_fit(table, [0])
+    assert same(model_state(model), model_state(other))
+    assert model.predict(np.empty((0, 2), object)).shape == (0,)
 
 
 def test_a_first_call_without_rows_starts_a_model():

@@ -2,7 +2,7 @@
 
 | source | here |
 |---|---|
-| Jung, Goetz and Tewari 2017, Algorithm 2 (line 14 with C(y, y)), Appendix D | `AdaBoostOLM` |
+| Jung, Goetz and Tewari 2017, Algorithm 2 (line 14 with C(y, y)), Appendix D; options | `AdaBoostOLM` |
 | the same, Algorithm 1 with the potentials of recursion (3) | `OnlineMBBM` |
 | Oza 2005, Figure 2 | `OzaBoost` |
 | AdaOVA of the same paper's Appendix E: k binary trees are one learner | `OneVsAllGroup` |
@@ -68,7 +68,16 @@ def cheapest(p: Sequence[float], costs: Sequence[Sequence[float]]) -> int:
 
 
 class AdaBoostOLM:
-    """Algorithm 2, with any of the three losses."""
+    """Algorithm 2 with any of the losses, and what may be changed in it.
+
+    | option | meaning; the paper's |
+    |---|---|
+    | `vote` | "probability": a learner adds its distribution to the scores; "cost" |
+    | `follow` | "best": the expert of fewest mistakes; "draw" |
+    | `power`, `normalize` | learner i is taught w^power, divided by its mean over the rounds so far; 1, False |
+    | `weight_range` | where learner weights are kept; None: F of the loss |
+    | `first_weight` | learner weights before round 1; 0 |
+    """
 
     def __init__(
         self,
@@ -80,12 +89,20 @@ class AdaBoostOLM:
         loss: str = "logistic",
         vote: str = "cost",
         follow: str = "draw",
+        power: float = 1.0,
+        normalize: bool = False,
+        weight_range: tuple[float, float] | None = None,
+        first_weight: float = 0.0,
     ) -> None:
         n = len(learners)
         self.k, self.learners, self.moments = k, learners, moments
         self.scales = [1.0] * n if scales is None else scales
         self.loss, self.vote, self.follow = loss, vote, follow
-        self.alpha = [0.0] * n
+        c = losses.feasible(loss, n)
+        self.low, self.high = (-c, c) if weight_range is None else weight_range
+        self.power, self.normalize = power, normalize
+        self.powers: list[list[float]] = [[] for _ in range(n)]  # w^power of every round, by learner
+        self.alpha = [first_weight] * n
         self.mistakes = [0.0] * n
         self.right_costs = [0.0] * n
         self.vote_costs = [0.0] * n
@@ -96,20 +113,16 @@ class AdaBoostOLM:
     ) -> Round:
         n = len(self.learners)
         alpha, mistakes = list(self.alpha), list(self.mistakes)
-        scores = [[0.0] * self.k]  # scores[i] = s^i, of the first i learners
-        votes, experts = [], []
-        for i in range(n):
-            p = self.learners[i].vote(numeric, nominal)
-            costs = losses.cost_matrix(self.loss, scores[i])
-            l = cheapest(p, costs) if self.vote == "cost" else argmax(p)
-            moved = list(scores[i])
-            moved[l] += alpha[i]
-            votes.append(l)
-            scores.append(moved)
-            experts.append(argmax(moved))
+        if sample_weight > 0.0:
+            # Before the votes: the linear learner standardizes by moments that hold this row. Trees remember theirs.
+            self.moments.learn(numeric)
+        votes, directions, scores = self.votes(numeric, nominal)
+        experts = [argmax(s) for s in scores[1:]]
 
         v = hedge.weights(mistakes)
-        if self.follow == "draw" and sample_weight > 0.0:
+        if self.follow == "best":
+            guess = experts[mistakes.index(min(mistakes))]
+        elif self.follow == "draw" and sample_weight > 0.0:
             guess = experts[hedge.draw(v, uniform)]
         else:
             guess = hedge.weighted_vote(v, experts, self.k)
@@ -117,25 +130,58 @@ class AdaBoostOLM:
         if sample_weight <= 0.0:
             return Round(guess, votes, [0.0] * n, alpha, experts, mistakes)
         self.t += 1
-        self.moments.learn(numeric)
-        c = losses.feasible(self.loss, n)
         importances = []
         for i in range(n):
             row = losses.cost_matrix(self.loss, scores[i])[y]
-            slope = losses.derivative(self.loss, scores[i], y, votes[i], alpha[i])
+            if self.vote == "probability":
+                slope = losses.derivative_along(self.loss, scores[i], y, directions[i], alpha[i])
+            else:
+                slope = losses.derivative(self.loss, scores[i], y, votes[i], alpha[i])
             eta = losses.step_size(self.loss, self.k, n, i + 1, self.t)
-            self.alpha[i] = max(-c, min(c, alpha[i] - eta * slope * sample_weight))
-            importance = -row[y] / (self.k - 1)
+            self.alpha[i] = max(self.low, min(self.high, alpha[i] - eta * slope * sample_weight))
+            importance = self.importance(i, losses.importance(self.loss, scores[i], y))
             self.learners[i].learn(numeric, nominal, y, importance * self.scales[i] * sample_weight)
             importances.append(importance)
             if experts[i] != y:
                 self.mistakes[i] += sample_weight
             self.right_costs[i] += sample_weight * row[y]
-            self.vote_costs[i] += sample_weight * row[votes[i]]
+            self.vote_costs[i] += sample_weight * sum(c * h for c, h in zip(row, directions[i], strict=True))
         return Round(guess, votes, importances, alpha, experts, mistakes)
 
+    def votes(
+        self, numeric: Sequence[float], nominal: Sequence[int]
+    ) -> tuple[list[int], list[list[float]], list[list[float]]]:
+        """Every learner's label, what it adds to the scores per unit of its weight, and s^0, s^1, ..., s^N."""
+        votes, directions, scores = [], [], [[0.0] * self.k]
+        for i, learner in enumerate(self.learners):
+            p = learner.vote(numeric, nominal)
+            if self.vote == "cost":
+                l = cheapest(p, losses.cost_matrix(self.loss, scores[i]))
+            else:
+                l = argmax(p)
+            h = p if self.vote == "probability" else [1.0 if r == l else 0.0 for r in range(self.k)]
+            votes.append(l)
+            directions.append(h)
+            scores.append([s + self.alpha[i] * x for s, x in zip(scores[i], h, strict=True)])
+        return votes, directions, scores
+
+    def importance(self, i: int, w: float) -> float:
+        """What learner i is taught with, before its own constant and the weight of the example."""
+        u = w**self.power
+        self.powers[i].append(u)
+        if not self.normalize:
+            return u
+        mean = sum(self.powers[i]) / len(self.powers[i])
+        return u / mean if mean > 0.0 else 0.0
+
+    def decisions(self, numeric: Sequence[float], nominal: Sequence[int]) -> list[float]:
+        """The experts' scores averaged with the weights of Hedge; nothing changes."""
+        _, _, scores = self.votes(numeric, nominal)
+        v = hedge.weights(self.mistakes)
+        return [sum(a * s[l] for a, s in zip(v, scores[1:], strict=True)) / sum(v) for l in range(self.k)]
+
     def edges(self) -> list[float]:
-        """gamma_i = sum_t C(y_t, l_t) / sum_t C(y_t, y_t), Section 4.2."""
+        """gamma_i = sum_t <C(y_t), h_t> / sum_t C(y_t, y_t), Section 4.2; h_t = e_l for a vote for label l."""
         return [a / b for a, b in zip(self.vote_costs, self.right_costs, strict=True)]
 
 

@@ -2,6 +2,12 @@
 
 A node is a dict. A leaf holds, for every class learned since it was made, a row of statistics per feature; a split
 holds its children by branch. Numeric features have ids 0, 1, ...; nominal ones follow.
+
+| option | meaning |
+|---|---|
+| `nominal="binary"` | a nominal split asks for one code (branch 0) against the rest (branch 1) |
+| `leaf="mixed"` | a leaf says the mean of its majority and naive-Bayes distributions |
+| `warm_start=True` | the leaves of a split start with their share of the statistics of the leaf that was split |
 """
 
 from __future__ import annotations
@@ -12,6 +18,7 @@ from typing import Any
 
 MISSING = -1
 CANDIDATES = 10
+LEAST = 1e-6  # weight of a class that makes a row in a new leaf
 Node = dict[str, Any]
 
 
@@ -57,6 +64,10 @@ def normal_cdf(z: float) -> float:
     return 0.5 * math.erfc(-z / math.sqrt(2.0))
 
 
+def normal_density(z: float) -> float:
+    return math.exp(-z * z / 2.0) / math.sqrt(2.0 * math.pi)
+
+
 def new_leaf(class_weight: Sequence[float]) -> Node:
     return {
         "kind": "leaf",
@@ -86,11 +97,14 @@ class Tree:
         leaf: str = "adaptive",
         features: Iterable[int] | None = None,
         max_nodes: float | None = None,
+        nominal: str = "multiway",
+        warm_start: bool = False,
     ) -> None:
         self.k = n_labels
         self.n_numeric = n_numeric
         self.moments = moments
         self.grace, self.delta, self.tie, self.leaf = grace, delta, tie, leaf
+        self.nominal, self.warm_start = nominal, warm_start
         used = set(range(n_numeric + n_nominal)) if features is None else set(features)
         self.numeric_used = [f for f in range(n_numeric) if f in used]
         self.nominal_used = [f for f in range(n_numeric, n_numeric + n_nominal) if f in used]
@@ -107,6 +121,9 @@ class Tree:
             branch = self.branch(node, numeric, nominal)
             node = node["children"].get(branch, node["children"][node["default"]])
         mode = self.leaf
+        if mode == "mixed":
+            both = zip(self.majority(node), self.naive_bayes(node, numeric, nominal), strict=True)
+            return [(a + b) / 2.0 for a, b in both]
         if mode == "adaptive":
             mode = "naive_bayes" if node["right_bayes"] >= node["right_majority"] else "majority"
         return self.naive_bayes(node, numeric, nominal) if mode == "naive_bayes" else self.majority(node)
@@ -119,7 +136,7 @@ class Tree:
                 return node["default"]
             return 0 if numeric[f] <= node["threshold"] else 1
         code = nominal[f - self.n_numeric]
-        return node["default"] if code == MISSING else code
+        return node["default"] if code == MISSING else self.follows(node, code)
 
     def majority(self, node: Node) -> list[float]:
         total = sum(node["class_weight"])
@@ -208,19 +225,23 @@ class Tree:
                 s["mean"] += delta * w / s["n"]
                 s["m2"] += w * delta * (x - s["mean"])
                 s["lo"], s["hi"] = min(s["lo"], x), max(s["hi"], x)
-            v0 = self.moments.variance(f)
-            if v0 <= 0.0:
-                # Nothing varied so far, so m2 is 0 as well: said here, because a rounded m2 may be 1e-17.
-                s["bayes_mean"], s["bayes_var"] = x, 0.0
-            elif s["n"] > 0.0:
-                s["bayes_mean"] = s["mean"]
-                s["bayes_var"] = max((s["m2"] + v0) / (s["n"] + 1.0), 0.001 * v0)
-            else:
-                s["bayes_mean"], s["bayes_var"] = self.moments.mean(f), v0
+            self.remember(f, s)
         for f in self.nominal_used:
             code = nominal[f - self.n_numeric]
             if code != MISSING:
                 row[f][code] = row[f].get(code, 0.0) + w
+
+    def remember(self, f: int, s: Node) -> None:
+        """Mean and variance that naive Bayes will use until the row is learned again."""
+        v0 = self.moments.variance(f)
+        if v0 <= 0.0:
+            # Nothing varied so far, so m2 is 0 as well: said here, because a rounded m2 may be 1e-17.
+            s["bayes_mean"], s["bayes_var"] = self.moments.mean(f), 0.0
+        elif s["n"] > 0.0:
+            s["bayes_mean"] = s["mean"]
+            s["bayes_var"] = max((s["m2"] + v0) / (s["n"] + 1.0), 0.001 * v0)
+        else:
+            s["bayes_mean"], s["bayes_var"] = self.moments.mean(f), v0
 
     # Splitting
 
@@ -231,14 +252,19 @@ class Tree:
         for f in self.numeric_used:
             for threshold, branches in numeric_candidates({c: row[f] for c, row in rows.items()}):
                 candidates.append(("numeric", f, threshold, branches))
+        size = sum(leaf["class_weight"]) if self.warm_start else leaf["weight"]
         for f in self.nominal_used:
-            candidates.append(("nominal", f, None, nominal_candidate({c: row[f] for c, row in rows.items()})))
+            counts = {c: row[f] for c, row in rows.items()}
+            if self.nominal == "multiway":
+                candidates.append(("nominal", f, None, nominal_candidate(counts)))
+            else:
+                candidates += [("binary", f, code, branches) for code, branches in best_code(counts, size)]
 
         best, chosen = 0.0, None
         best_of_feature: dict[int, float] = {}
         for candidate in candidates:
             _, f, _, branches = candidate
-            gain = merit(branches, leaf["weight"])
+            gain = merit(branches, size)
             if gain is None:
                 continue
             best_of_feature[f] = max(gain, best_of_feature.get(f, 0.0))
@@ -246,7 +272,7 @@ class Tree:
                 best, chosen = gain, candidate
         if chosen is None:
             return None
-        kind, feature, threshold, branches = chosen
+        kind, feature, where, branches = chosen
         second = max([0.0] + [gain for f, gain in best_of_feature.items() if f != feature])
         eps = math.sqrt(math.log2(len(rows)) ** 2 * math.log(1.0 / self.delta) / (2.0 * leaf["weight"]))
         if not (best - second > eps or eps < self.tie):
@@ -258,13 +284,47 @@ class Tree:
         for b in sorted(branches):
             if sum(inherited[b]) > sum(inherited[default]):
                 default = b
-        return {
+        split = {
             "kind": kind,
             "feature": feature,
-            "threshold": threshold,
+            "code" if kind == "binary" else "threshold": where,
             "children": {b: new_leaf(inherited[b]) for b in sorted(branches)},
             "default": default,
         }
+        if self.warm_start:
+            for b, child in split["children"].items():
+                child["rows"] = self.inherited_rows(rows, split, b, branches[b])
+        return split
+
+    def inherited_rows(self, rows: dict[int, Node], split: Node, b: int, weights: dict[int, float]) -> dict[int, Node]:
+        """Rows of the new leaf at branch b, which takes `weights` {class: weight} of the leaf that was split."""
+        inherited = {}
+        for c, row in rows.items():
+            if weights.get(c, 0.0) <= LEAST:
+                continue
+            at = split["feature"]
+            counted = row[at]["n"] if split["kind"] == "numeric" else sum(row[at].values())
+            share = weights[c] / counted
+            new: Node = {}
+            for f in self.numeric_used:
+                if f == at:
+                    new[f] = (below if b == 0 else above)(split["threshold"], row[f], weights[c])
+                else:
+                    new[f] = row[f] | {"n": row[f]["n"] * share, "m2": row[f]["m2"] * share}
+                self.remember(f, new[f])
+            for f in self.nominal_used:
+                if f == at:
+                    new[f] = {v: count for v, count in row[f].items() if self.follows(split, v) == b}
+                else:
+                    new[f] = {v: count * share for v, count in row[f].items()}
+            inherited[c] = new
+        return inherited
+
+    def follows(self, split: Node, code: int) -> int:
+        """The branch of a nominal split that a code takes."""
+        if split["kind"] == "binary":
+            return 0 if code == split["code"] else 1
+        return code
 
     # Looking at it
 
@@ -279,6 +339,9 @@ def describe(node: Node) -> tuple[Any, ...]:
     if node["kind"] == "numeric":
         left, right = node["children"][0], node["children"][1]
         return ("numeric", node["feature"], node["threshold"], describe(left), describe(right))
+    if node["kind"] == "binary":
+        equal, rest = node["children"][0], node["children"][1]
+        return ("binary", node["feature"], node["code"], describe(equal), describe(rest))
     return ("nominal", node["feature"], {b: describe(child) for b, child in sorted(node["children"].items())})
 
 
@@ -309,6 +372,49 @@ def weight_below(t: float, s: dict[str, float]) -> float:
     if sd == 0.0:
         return s["n"] if t >= s["mean"] else 0.0
     return s["n"] * normal_cdf((t - s["mean"]) / sd)
+
+
+def below(t: float, s: Node, n: float) -> Node:
+    """Statistics at or below t of a normal sample within [lo, hi]; n is their weight."""
+    if t >= s["hi"]:
+        return s | {"n": n}
+    sd, z = standardized(t, s)
+    r = normal_density(z) / normal_cdf(z)
+    # With sd = 0 all the weight is here, r = 0 and z infinite: the product tends to 0.
+    variance = sd**2 * max(1.0 - (z * r if r > 0.0 else 0.0) - r**2, 0.0)
+    return {"n": n, "mean": min(max(s["mean"] - sd * r, s["lo"]), t), "m2": n * variance, "lo": s["lo"], "hi": t}
+
+
+def above(t: float, s: Node, n: float) -> Node:
+    """Statistics above t of a normal sample within [lo, hi]; n is their weight."""
+    if t < s["lo"]:
+        return s | {"n": n}
+    sd, z = standardized(t, s)
+    r = normal_density(z) / (1.0 - normal_cdf(z))
+    variance = sd**2 * max(1.0 + (z * r if r > 0.0 else 0.0) - r**2, 0.0)
+    return {"n": n, "mean": min(max(s["mean"] + sd * r, t), s["hi"]), "m2": n * variance, "lo": t, "hi": s["hi"]}
+
+
+def standardized(t: float, s: Node) -> tuple[float, float]:
+    sd = math.sqrt(s["m2"] / s["n"])
+    if sd == 0.0:
+        return 0.0, math.inf if t >= s["mean"] else -math.inf
+    return sd, (t - s["mean"]) / sd
+
+
+def best_code(counts: dict[int, dict[int, float]], leaf_weight: float) -> list[tuple[int, dict[int, dict[int, float]]]]:
+    """The code that is best told from the rest, as one candidate (code, {branch: {class: weight}}), or no candidate."""
+    by_value = nominal_candidate(counts)
+    best, chosen = 0.0, []
+    for code in sorted(by_value):
+        rest = {c: sum(n for value, n in of.items() if value != code) for c, of in counts.items()}
+        branches = {0: {c: by_value[code].get(c, 0.0) for c in counts}, 1: rest}
+        if not sum(branches[0].values()) > 0.0 or not sum(rest.values()) > 0.0:
+            continue
+        gain = merit(branches, leaf_weight)
+        if gain is not None and gain > best + 1e-12:
+            best, chosen = gain, [(code, branches)]
+    return chosen
 
 
 def nominal_candidate(counts: dict[int, dict[int, float]]) -> dict[int, dict[int, float]]:
