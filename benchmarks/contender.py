@@ -53,7 +53,10 @@ def edgewise_play(name: str, rows: Rows, job: dict[str, Any]) -> Play:
             tie_threshold=job["tie_threshold"],
             leaf_prediction="adaptive",
         )
-        model = getattr(edgewise, name)(tree, job["trees"], random_state=job["seed"], **job["options"])
+        settings = {"estimator": tree, "n_estimators": job["trees"], "random_state": job["seed"]}
+        if name == "AdaBoostOLM":  # Algorithm 2 on the same trees, each voting for its likeliest label
+            settings["vote"] = "argmax"
+        model = getattr(edgewise, name).preset("paper", **settings | job["options"])
         before = time.process_time()
         guesses = model.prequential(table, rows.labels, classes=classes)
         return time.process_time() - before, guesses

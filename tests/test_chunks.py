@@ -22,13 +22,30 @@ def eager(leaf="adaptive"):
     return ew.HoeffdingTree(leaf_prediction=leaf, **EAGER)
 
 
+def olm(leaf="adaptive", **settings):
+    return ew.AdaBoostOLM.preset("paper", estimator=eager(leaf), n_estimators=7, random_state=3, **settings)
+
+
+def recipe(**settings):
+    """The defaults with a learner of each kind, small enough to grow in a short stream."""
+    calm = ew.HoeffdingTree(20, 0.1, 0.3, "mixed", "binary", True)
+    warm = ew.HoeffdingTree(
+        5, 0.3, 0.9, "mixed", "binary", True, importance_scale=ew.LogUniform(0.5, 4.0), max_features=0.7
+    )
+    return ew.AdaBoostOLM([ew.SoftmaxRegression(), calm, warm], 7, random_state=3, **settings)
+
+
 MODELS = {
-    "olm": lambda **kw: ew.AdaBoostOLM(eager(), 7, random_state=3, **kw),
-    "olm-majority-argmax-vote": lambda **kw: ew.AdaBoostOLM(
-        eager("majority"), 7, vote="argmax", follow="vote", random_state=3, **kw
+    "olm": olm,
+    "olm-majority-argmax-vote": lambda **kw: olm("majority", vote="argmax", follow="vote", **kw),
+    "olm-exponential": lambda **kw: olm(loss="exponential", **kw),
+    "olm-hinge": lambda **kw: olm("naive_bayes", loss="square_hinge", **kw),
+    "recipe": recipe,
+    "recipe-draw-logistic": lambda **kw: recipe(follow="draw", loss="logistic", **kw),
+    "recipe-best-argmax": lambda **kw: recipe(follow="best", vote="argmax", **kw),
+    "warm-multiway": lambda **kw: ew.AdaBoostOLM(
+        ew.HoeffdingTree(5, 0.3, 0.9, "naive_bayes", warm_start=True), 7, vote="cost", random_state=3, **kw
     ),
-    "olm-exponential": lambda **kw: ew.AdaBoostOLM(eager(), 7, loss="exponential", random_state=3, **kw),
-    "olm-hinge": lambda **kw: ew.AdaBoostOLM(eager("naive_bayes"), 7, loss="square_hinge", random_state=3, **kw),
     "mbbm": lambda **kw: ew.OnlineMBBM(eager(), 7, random_state=3, **kw),
     "mbbm-cost": lambda **kw: ew.OnlineMBBM(eager(), 7, edge=0.3, vote="cost", random_state=3, **kw),
     "oza": lambda **kw: ew.OzaBoost(eager(), 7, random_state=3, **kw),

@@ -104,7 +104,7 @@ def adaptive_run():
     y, votes = draw_votes(k, len(edges), 0.0, n, seed=11)
     rng = np.random.default_rng(12)
     votes = np.where(rng.random(votes.shape) < np.array(edges), y[:, None], votes)
-    model = AdaBoostOLM(GivenVotes(), len(edges), vote="argmax", follow="draw", random_state=5)
+    model = AdaBoostOLM.preset("paper", estimator=GivenVotes(), n_estimators=len(edges), random_state=5)
     trace = model.trace(votes.astype(float), y, classes=np.arange(k))
     return k, edges, y, votes, model, trace
 

@@ -61,9 +61,9 @@ def assert_close(got: np.ndarray, expected: Any) -> None:
     np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-12)
 
 
-def assert_same_trees(model: Any, trees: Sequence[Any], columns: list[int]) -> None:
+def assert_same_trees(model: Any, trees: Sequence[Any], columns: list[int], per_learner: int = 1) -> None:
     for i, tree in enumerate(trees):
-        assert_same_structure(model.structure(i), tree.structure(), columns)
+        assert_same_structure(model.structure(*divmod(i, per_learner)), tree.structure(), columns)
 
 
 def run(stream: Stream, booster: Any, extra: Any = None) -> list[naive.Round]:
@@ -85,7 +85,15 @@ def test_adaboost_olm(seed, loss, vote, follow):
     seed = 100 + seed + 4 * LOSSES.index(loss) + 17 * (vote == "cost") + 31 * (follow == "draw")
     stream = random_stream(seed, weighted=True)
     tree, known = drawn_tree(seed, stream)
-    model = AdaBoostOLM(tree, learners(seed), loss=loss, vote=vote, follow=follow, random_state=seed)
+    model = AdaBoostOLM.preset(
+        "paper",
+        estimator=tree,
+        n_estimators=learners(seed),
+        loss=loss,
+        vote=vote,
+        follow=follow,
+        random_state=seed,
+    )
     trace = model.trace(stream.table(), stream.y, sample_weight=stream.weights)
 
     moments = Moments(stream.counts[0])
@@ -143,7 +151,7 @@ def test_ada_ova(seed, vote):
     seed = 400 + seed + 17 * (vote == "cost")
     stream = random_stream(seed, weighted=True)
     tree, known = drawn_tree(seed, stream)
-    model = AdaOVA(tree, learners(seed), vote=vote, random_state=seed)
+    model = AdaOVA.preset("paper", estimator=tree, n_estimators=learners(seed), vote=vote, random_state=seed)
     trace = model.trace(stream.table(), stream.y, sample_weight=stream.weights)
 
     moments = Moments(stream.counts[0])
@@ -152,7 +160,7 @@ def test_ada_ova(seed, vote):
     scales = model.parameters_.importance_scale.tolist()
     booster = naive.AdaBoostOLM(stream.k, groups, moments, scales=scales, vote=vote)
     assert_same_rounds(trace, run(stream, booster, trace.uniforms[:, 0].tolist()))
-    assert_same_trees(model, [tree for group in groups for tree in group.trees], stream.columns)
+    assert_same_trees(model, [tree for group in groups for tree in group.trees], stream.columns, stream.k)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -30,7 +30,10 @@ class Parameterized:
         for name, value in params.items():
             head, _, tail = name.partition("__")
             if tail:
-                getattr(self, head).set_params(**{tail: value})
+                inner = getattr(self, head)
+                if not isinstance(inner, Parameterized):
+                    raise ValueError(f"{name}={value!r}: {head}={inner!r} has no parameters to set")
+                inner.set_params(**{tail: value})
             else:
                 setattr(self, head, value)
         return self

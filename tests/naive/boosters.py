@@ -137,7 +137,9 @@ class AdaBoostOLM:
                 slope = losses.derivative_along(self.loss, scores[i], y, directions[i], alpha[i])
             else:
                 slope = losses.derivative(self.loss, scores[i], y, votes[i], alpha[i])
-            eta = losses.step_size(self.loss, self.k, n, i + 1, self.t)
+            # the paper's step is for its own feasible set; it grows with the diameter
+            diameter = (self.high - self.low) / (2.0 * losses.feasible(self.loss, n))
+            eta = diameter * losses.step_size(self.loss, self.k, n, i + 1, self.t)
             self.alpha[i] = max(self.low, min(self.high, alpha[i] - eta * slope * sample_weight))
             importance = self.importance(i, losses.importance(self.loss, scores[i], y))
             self.learners[i].learn(numeric, nominal, y, importance * self.scales[i] * sample_weight)

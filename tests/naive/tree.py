@@ -390,7 +390,7 @@ def above(t: float, s: Node, n: float) -> Node:
     if t < s["lo"]:
         return s | {"n": n}
     sd, z = standardized(t, s)
-    r = normal_density(z) / (1.0 - normal_cdf(z))
+    r = normal_density(z) / normal_cdf(-z)  # the same as 1 - normal_cdf(z), without cancellation
     variance = sd**2 * max(1.0 + (z * r if r > 0.0 else 0.0) - r**2, 0.0)
     return {"n": n, "mean": min(max(s["mean"] + sd * r, t), s["hi"]), "m2": n * variance, "lo": t, "hi": s["hi"]}
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 
+from edgewise.boosting.members import Member
 from edgewise.boosting.schema import ARGMAX, UNIFORM, Plan
 from edgewise.boosting.stream_classifier import CHUNK_ROWS, StreamClassifier
-from edgewise.learners.given_votes import GivenVotes
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 
 
@@ -25,7 +26,7 @@ class HoeffdingForest(StreamClassifier):
 
     def __init__(
         self,
-        estimator: HoeffdingTree | GivenVotes | None = None,
+        estimator: Member | Sequence[Member] | None = None,
         n_estimators: int = 100,
         *,
         chunk_size: int = CHUNK_ROWS,
@@ -42,7 +43,7 @@ class HoeffdingForest(StreamClassifier):
         return cls(**{"estimator": HoeffdingTree.preset(name, importance_scale=1.0)} | changes)
 
     def _plan(self, k: int) -> Plan:
-        return Plan(k, UNIFORM, 0, ARGMAX, 0, 1.0)
+        return Plan(k, UNIFORM, 0, ARGMAX, 0, 1.0, 1.0, False, 0.0, 0.0)
 
     def _first_weight(self) -> float:
         return 1.0 / self.n_estimators

@@ -44,6 +44,9 @@ def checked_columns(columns: Columns, table: Table) -> Columns:
             f"X has {table.shape[1]} features: this model was started with {len(columns.names)} "
             f"({', '.join(columns.names[:4])}{', ...' if len(columns.names) > 4 else ''})"
         )
+    names = table.feature_names
+    if names != columns.names and sorted(names) == sorted(columns.names):
+        raise ValueError(f"X has its columns in another order: this model was started with {', '.join(columns.names)}")
     merged = []
     kept = iter(columns.categories)
     for column, (feature, nominal) in enumerate(zip(table.features, columns.nominal, strict=True)):
@@ -120,7 +123,7 @@ def weight_array(sample_weight: Any, n: int) -> np.ndarray:
     """Weights of the examples: 1 where none are given."""
     if sample_weight is None:
         return np.ones(n)
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = np.array(sample_weight, dtype=np.float64)  # a copy: the kernels are compiled for plain arrays
     if weights.shape != (n,):
         raise ValueError(f"sample_weight has shape {weights.shape}: one weight for each of the {n} rows is needed")
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0.0)))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise.boosting.adaboost_olm import AdaBoostOLM
-from edgewise.boosting.schema import GROUP, TREE, Chunk, Ensemble, Trace, run
+from edgewise.boosting.adaboost_olm import EAGER_TREE, AdaBoostOLM
+from edgewise.boosting.schema import Chunk, Ensemble, Trace, run
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.theory.experts import VOTE
 
@@ -16,7 +16,10 @@ class AdaOVA(AdaBoostOLM):
     A group's distribution is the trees' probabilities of their own class, normalized. Parameters as `AdaBoostOLM`.
     """
 
-    _tree_kind = GROUP
+    _in_groups = True
+
+    def _default_estimator(self) -> HoeffdingTree:
+        return EAGER_TREE
 
 
 class OneVsAllOLM(AdaBoostOLM):
@@ -26,9 +29,8 @@ class OneVsAllOLM(AdaBoostOLM):
     `follow` has no effect, since margins are compared and not labels.
     """
 
-    def _new_ensembles(self, tree: HoeffdingTree, k: int) -> list[Ensemble]:
-        plan = self._plan(2)._replace(follow=VOTE)
-        return [self._new_ensemble(tree, self.parameters_, plan, TREE) for _ in range(k)]
+    def _new_ensembles(self, k: int) -> list[Ensemble]:
+        return [self._new_ensemble(self._plan(2)._replace(follow=VOTE)) for _ in range(k)]
 
     def _run_chunk(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray, Trace]:
         margins = np.zeros((chunk.labels.size, self.classes_.size))

@@ -11,13 +11,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 
-from edgewise.boosting.schema import OF_VOTE, POTENTIAL, VOTES, Plan
+from edgewise.boosting.members import Member
+from edgewise.boosting.schema import LABEL_VOTES, OF_VOTE, POTENTIAL, Plan
 from edgewise.boosting.stream_classifier import CHUNK_ROWS, StreamClassifier
-from edgewise.learners.given_votes import GivenVotes
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.theory.bounds import Bound, majority_bound
 
@@ -27,7 +28,7 @@ class OnlineMBBM(StreamClassifier):
 
     Parameters
     ----------
-    estimator : the weak learner; a `HoeffdingTree` (default settings if None).
+    estimator : the weak learner, or a list of which the last fills up; a `HoeffdingTree` if None.
     n_estimators : number of weak learners N.
     edge : gamma in (0, 1), how much better than random guessing the learners are taken to be.
     vote : "argmax": a learner votes its likeliest label; "cost": the label it expects to cost least (slower).
@@ -38,7 +39,7 @@ class OnlineMBBM(StreamClassifier):
 
     def __init__(
         self,
-        estimator: HoeffdingTree | GivenVotes | None = None,
+        estimator: Member | Sequence[Member] | None = None,
         n_estimators: int = 100,
         *,
         edge: float = 0.1,
@@ -64,8 +65,8 @@ class OnlineMBBM(StreamClassifier):
 
     def _check(self) -> None:
         super()._check()
-        if self.vote not in VOTES:
-            raise ValueError(f"vote={self.vote!r}: one of {', '.join(VOTES)}")
+        if self.vote not in LABEL_VOTES:
+            raise ValueError(f"vote={self.vote!r}: one of {', '.join(LABEL_VOTES)}")
         if not 0.0 < self.edge < 1.0:
             raise ValueError(f"edge={self.edge!r}: a number in (0, 1)")
         if self.importance_bound is not None and not self.importance_bound > 0.0:
@@ -73,7 +74,7 @@ class OnlineMBBM(StreamClassifier):
 
     def _plan(self, k: int) -> Plan:
         bound = float(k if self.importance_bound is None else self.importance_bound)
-        return Plan(k, POTENTIAL, 0, VOTES[self.vote], 0, bound)
+        return Plan(k, POTENTIAL, 0, LABEL_VOTES[self.vote], 0, bound, 1.0, False, 1.0, 1.0)
 
     def _edge(self) -> float:
         return self.edge
@@ -86,7 +87,7 @@ class OnlineMBBM(StreamClassifier):
         share = np.divide(
             committee.costs[:, OF_VOTE],
             committee.importance,
-            out=np.full(self.n_estimators, 1.0 / self.classes_.size),
+            out=np.full(committee.importance.size, 1.0 / self.classes_.size),
             where=committee.importance > 0.0,
         )
         return 1.0 - self.classes_.size * share
@@ -95,14 +96,15 @@ class OnlineMBBM(StreamClassifier):
     def expert_weights_(self) -> np.ndarray:
         """All weight is on the last expert."""
         self._started()
-        return np.eye(self.n_estimators)[-1]
+        return np.eye(self._ensemble.learners.kind.size)[-1]
 
     def bound(self) -> Bound:
         """What Theorem 2 and Corollary 3 say of this run, beside the mistakes made."""
+        self._started()
         committee = self._ensemble.committee
         return majority_bound(
             k=self.classes_.size,
-            n_learners=self.n_estimators,
+            n_learners=committee.importance.size,
             edge=self.edge,
             rounds=self.rounds_,
             vote_costs=committee.costs[:, OF_VOTE],

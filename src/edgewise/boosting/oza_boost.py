@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from edgewise.boosting.members import Member
 from edgewise.boosting.schema import ARGMAX, POISSON, RIGHT, WRONG, Plan
 from edgewise.boosting.stream_classifier import CHUNK_ROWS, StreamClassifier
-from edgewise.learners.given_votes import GivenVotes
-from edgewise.learners.hoeffding_tree import HoeffdingTree
 
 
 class OzaBoost(StreamClassifier):
@@ -19,7 +19,7 @@ class OzaBoost(StreamClassifier):
 
     Parameters
     ----------
-    estimator : the weak learner; a `HoeffdingTree` (default settings if None).
+    estimator : the weak learner, or a list of which the last fills up; a `HoeffdingTree` if None.
     n_estimators : number of weak learners N.
     chunk_size : rows that go through the learners together; never changes a result.
     random_state : seed, or numpy Generator.
@@ -27,7 +27,7 @@ class OzaBoost(StreamClassifier):
 
     def __init__(
         self,
-        estimator: HoeffdingTree | GivenVotes | None = None,
+        estimator: Member | Sequence[Member] | None = None,
         n_estimators: int = 100,
         *,
         chunk_size: int = CHUNK_ROWS,
@@ -39,13 +39,13 @@ class OzaBoost(StreamClassifier):
         self.random_state = random_state
 
     def _plan(self, k: int) -> Plan:
-        return Plan(k, POISSON, 0, ARGMAX, 0, 1.0)
+        return Plan(k, POISSON, 0, ARGMAX, 0, 1.0, 1.0, False, 0.0, 0.0)
 
     def _first_weight(self) -> float:
         return 0.0
 
     def _draws(self, plan: Plan) -> int:
-        return self.n_estimators
+        return self._ensemble.learners.kind.size
 
     @property
     def edges_(self) -> np.ndarray:

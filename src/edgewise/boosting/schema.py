@@ -30,17 +30,19 @@ import numpy as np
 from edgewise._compile import kernel, routine
 from edgewise.learners.forest.distribution import heaviest, leaf_labels, leaf_probabilities
 from edgewise.learners.forest.growing import find_leaf, learn
-from edgewise.learners.forest.layout import Forest, enlarged, has_room, widest
-from edgewise.learners.forest.statistics import update_moments
-from edgewise.theory.experts import DRAW, drawn, expert_weights, mean_scores, voted
-from edgewise.theory.losses import cheapest, cost_entry, expected_costs, feasible, right_cost, step_size
+from edgewise.learners.forest.layout import MAJORITY, MIXED, Forest, enlarged, has_room, room_needed
+from edgewise.learners.forest.statistics import count_moments
+from edgewise.learners.linear import LinearBank, linear_learns, linear_speaks
+from edgewise.theory.experts import BEST, DRAW, blend, drawn, expert_weights, voted
+from edgewise.theory.losses import cheapest, cost_row, expected_costs, feasible, largest_right_cost, step_size
 from edgewise.theory.potentials import Potentials, importance, normalized_costs, potential_after
 
 GRADIENT, POTENTIAL, POISSON, UNIFORM = 0, 1, 2, 3
-COST, ARGMAX = 0, 1
-VOTES = {"cost": COST, "argmax": ARGMAX}
-# Kinds of learner: a tree, a group of one-against-rest trees, votes given with the example.
-TREE, GROUP, GIVEN = 0, 1, 2
+COST, ARGMAX, PROBABILITY = 0, 1, 2
+LABEL_VOTES = {"cost": COST, "argmax": ARGMAX}
+VOTES = {**LABEL_VOTES, "probability": PROBABILITY}
+# Kinds of learner: a tree, a group of one-against-rest trees, votes given with the example, a linear learner.
+TREE, GROUP, GIVEN, LINEAR = 0, 1, 2, 3
 # Columns of Committee.costs; POISSON keeps the weight of right and of wrong votes there.
 OF_VOTE, OF_RIGHT = 0, 1
 RIGHT, WRONG = 0, 1
@@ -58,10 +60,15 @@ class Plan(NamedTuple):
     vote: int
     follow: int
     importance_bound: float  # w* of Algorithm 1
+    # GRADIENT only
+    importance_power: float
+    normalize_importance: bool
+    weight_low: float  # feasible set of learner weights
+    weight_high: float
 
 
 class Learners(NamedTuple):
-    """The learners in order: kind, where each one's state is (first tree, or column), factor on its importance."""
+    """The learners in order: kind, where each one's state is (tree, linear learner or column), factor on importance."""
 
     kind: np.ndarray
     slot: np.ndarray
@@ -74,7 +81,7 @@ class Committee(NamedTuple):
     weight: np.ndarray  # alpha
     mistakes: np.ndarray  # of expert i, the first i learners together
     costs: np.ndarray  # [N, 2] sums over rounds: cost of the vote, cost of the right label
-    importance: np.ndarray  # sum over rounds
+    importance: np.ndarray  # sum over rounds, before it is normalized
 
 
 class Chunk(NamedTuple):
@@ -94,7 +101,10 @@ class Trace(NamedTuple):
     """What happened, per example and learner; by learner first, as the loop goes."""
 
     scores: np.ndarray  # [n, k] of the expert reached so far
-    carry: np.ndarray  # [n] GRADIENT: cost of the right label at these scores; POISSON: lambda
+    costs: np.ndarray  # [n, k] GRADIENT: cost row at these scores
+    rate: np.ndarray  # [n] POISSON: lambda
+    mean: np.ndarray  # [n, k] GRADIENT: scores of the experts so far, summed with their Hedge weights
+    total: np.ndarray  # [n, 2] sum of these weights, and the least loss that they are relative to
     votes: np.ndarray  # [N, n]
     learner_weights: np.ndarray  # [N, n] alpha as used in this round
     importances: np.ndarray  # [N, n]
@@ -116,6 +126,7 @@ class Scratch(NamedTuple):
     logs: np.ndarray
     p: np.ndarray
     tree_p: np.ndarray
+    inputs: np.ndarray
     node: np.ndarray
     majority: np.ndarray
     bayes: np.ndarray
@@ -138,6 +149,7 @@ def make_scratch(forest: Forest, k: int) -> Scratch:
         logs=np.zeros(labels),
         p=np.zeros(k),
         tree_p=np.zeros(per_tree),
+        inputs=np.zeros(forest.moments.shape[1] + 1),
         node=np.zeros(k, np.int64),
         majority=np.zeros(k, np.int64),
         bayes=np.zeros(k, np.int64),
@@ -150,7 +162,10 @@ def make_trace(n: int, n_learners: int, k: int) -> Trace:
     by_learner = (n_learners, n)
     return Trace(
         np.zeros((n, k)),
+        np.zeros((n, k)),
         np.zeros(n),
+        np.zeros((n, k)),
+        np.zeros((n, 2)),
         np.zeros(by_learner, np.int32),
         np.zeros(by_learner),
         np.zeros(by_learner),
@@ -186,10 +201,10 @@ def gather(forest, tree, numeric, nominal, s):
 
 @kernel
 def tree_speaks(forest, tree, g, s):
-    """The label one tree names, and whether by naive Bayes; remembers who spoke, for when the tree learns."""
+    """The label one tree names, and by which predictor; remembers who spoke, for when the tree learns."""
     node = find_leaf(forest, tree, s.x, s.codes)
     s.node[g] = node
-    s.majority[g], s.bayes[g], by_bayes = leaf_labels(
+    s.majority[g], s.bayes[g], mode = leaf_labels(
         forest,
         tree,
         forest.child[node],
@@ -203,11 +218,11 @@ def tree_speaks(forest, tree, g, s):
         s.counted,
         s.inverses,
     )
-    return s.bayes[g] if by_bayes else s.majority[g], by_bayes
+    return s.majority[g] if mode == MAJORITY else s.bayes[g], mode
 
 
 @kernel
-def learner_speaks(learners, forest, i, numeric, nominal, in_full, s):
+def learner_speaks(learners, forest, bank, i, numeric, nominal, means, variances, in_full, s):
     """The label that learner i names; its distribution over all labels in s.p, where that is asked for in full."""
     slot = learners.slot[i]
     k = s.p.size
@@ -216,16 +231,19 @@ def learner_speaks(learners, forest, i, numeric, nominal, in_full, s):
             s.p[r] = 0.0
         s.p[int(numeric[slot])] = 1.0
         return int(numeric[slot])
+    if learners.kind[i] == LINEAR:
+        linear_speaks(bank, slot, numeric, nominal, means, variances, s.inputs, s.p)
+        return heaviest(s.p)
     gather(forest, slot, numeric, nominal, s)
     if learners.kind[i] == TREE:
-        label, by_bayes = tree_speaks(forest, slot, 0, s)
-        if in_full:
-            leaf_probabilities(forest, forest.child[s.node[0]], s.shape[0], s.bayes[0], by_bayes, s.evidence, s.p)
-        return label
+        label, mode = tree_speaks(forest, slot, 0, s)
+        if in_full or mode == MIXED:
+            leaf_probabilities(forest, forest.child[s.node[0]], s.shape[0], s.bayes[0], mode, s.evidence, s.p)
+        return heaviest(s.p) if mode == MIXED else label
     total = 0.0
     for r in range(k):
-        _, by_bayes = tree_speaks(forest, slot + r, r, s)
-        leaf_probabilities(forest, forest.child[s.node[r]], s.shape[0], s.bayes[r], by_bayes, s.evidence, s.tree_p)
+        _, mode = tree_speaks(forest, slot + r, r, s)
+        leaf_probabilities(forest, forest.child[s.node[r]], s.shape[0], s.bayes[r], mode, s.evidence, s.tree_p)
         s.p[r] = s.tree_p[1]
         total += s.p[r]
     for r in range(k):
@@ -234,10 +252,13 @@ def learner_speaks(learners, forest, i, numeric, nominal, in_full, s):
 
 
 @kernel
-def learner_learns(learners, forest, i, label, w, means, variances, s):
+def learner_learns(learners, forest, bank, i, nominal, label, w, means, variances, s):
     """Learner i learns the example it has just spoken of."""
     slot = learners.slot[i]
     if w <= 0.0 or learners.kind[i] == GIVEN:
+        return
+    if learners.kind[i] == LINEAR:
+        linear_learns(bank, slot, nominal, label, w, s.inputs, s.p)
         return
     group = s.p.size if learners.kind[i] == GROUP else 1
     for g in range(group):
@@ -301,114 +322,152 @@ def oza_weight(right, wrong):
 
 
 @kernel
-def gradient_step(plan, committee, i, n_learners, scores, vote, label, w, t, right):
-    """Scores take the vote; learner i's edge and weight move. Gives the cost of the right label at the new scores."""
-    committee.costs[i, OF_VOTE] += w * cost_entry(plan.loss, scores, label, vote)
-    committee.costs[i, OF_RIGHT] += w * right
-    scores[vote] += committee.weight[i]
-    after = right_cost(plan.loss, scores, label)
-    # f'(alpha) is the cost of the vote at the new scores: eq. (10), (38), (41)
-    slope = after if vote == label else cost_entry(plan.loss, scores, label, vote)
-    width = feasible(plan.loss, n_learners)
-    step = step_size(plan.loss, scores.size, n_learners, i, t)
-    committee.weight[i] = min(max(committee.weight[i] - step * w * slope, -width), width)
-    return after
+def cost_of_vote(plan, costs, vote, p):
+    """<C(y), h>: the cost of a vote for a label, or of a vote with probabilities."""
+    if plan.vote != PROBABILITY:
+        return costs[vote]
+    total = 0.0
+    for l in range(p.size):
+        total += costs[l] * p[l]
+    return total
+
+
+@kernel
+def take_vote(plan, scores, vote, p, alpha):
+    """s^i = s^(i-1) + alpha h."""
+    if plan.vote == PROBABILITY or plan.rule == UNIFORM:
+        for l in range(scores.size):
+            scores[l] += alpha * p[l]
+    else:
+        scores[vote] += alpha
+
+
+@kernel
+def gradient_importance(plan, committee, i, right, t, k):
+    """The importance of an example whose right label costs `right`: raised to a power, and relative to its mean."""
+    u = -right / largest_right_cost(plan.loss, k)
+    if plan.importance_power != 1.0:
+        u = max(u, 0.0) ** plan.importance_power
+    committee.importance[i] += u
+    if plan.normalize_importance:
+        mean = committee.importance[i] / t
+        u = u / mean if mean > 0.0 else 0.0
+    return u
+
+
+@kernel
+def gradient_step(plan, committee, i, n_learners, scores, costs, vote, p, label, w, t):
+    """Scores take the vote; learner i's edge and weight move; `costs` becomes the cost row at the new scores."""
+    committee.costs[i, OF_VOTE] += w * cost_of_vote(plan, costs, vote, p)
+    committee.costs[i, OF_RIGHT] += w * costs[label]
+    alpha = committee.weight[i]
+    take_vote(plan, scores, vote, p, alpha)
+    cost_row(plan.loss, scores, label, costs)
+    # f'(alpha) is the cost of the vote at the new scores: eq. (10), (38), (41). The paper's step is for its own
+    # feasible set; it grows with the diameter.
+    slope = cost_of_vote(plan, costs, vote, p)
+    diameter = (plan.weight_high - plan.weight_low) / (2.0 * feasible(plan.loss, n_learners))
+    step = diameter * step_size(plan.loss, scores.size, n_learners, i, t)
+    committee.weight[i] = min(max(alpha - step * w * slope, plan.weight_low), plan.weight_high)
 
 
 @routine
-def run_chunk(plan, learners, committee, potentials, forest, branches, chunk, trace, s, first_learner, first_row):
+def run_chunk(plan, learners, committee, potentials, forest, bank, need, chunk, trace, s, first_learner, first_row):
     """Let every learner go through the chunk, in order, from (first_learner, first_row) on.
 
     Gives the (learner, row) before which the forest must be enlarged, or (N, 0) when done.
     """
     n, k = trace.scores.shape
     n_learners = learners.kind.size
-    in_full = plan.vote == COST or plan.rule == UNIFORM
+    in_full = plan.vote != ARGMAX or plan.rule == UNIFORM
     for i in range(first_learner, n_learners):
         trees = k if learners.kind[i] == GROUP else 1
         to_go = n_learners - 1 - i
         for t in range(first_row if i == first_learner else 0, n):
             label = chunk.labels[t]
-            if label >= 0 and not has_room(forest, trees, branches):
+            if label >= 0 and not has_room(forest, trees, need):
                 return i, t
             scores = trace.scores[t]
-            vote = learner_speaks(learners, forest, i, chunk.numeric[t], chunk.nominal[t], in_full, s)
+            numeric, nominal, means, variances = chunk.numeric[t], chunk.nominal[t], chunk.means[t], chunk.variances[t]
+            vote = learner_speaks(learners, forest, bank, i, numeric, nominal, means, variances, in_full, s)
             if plan.vote == COST:
                 vote = cheapest_vote(plan, potentials, scores, to_go, s)
-            alpha = committee.weight[i]
             trace.votes[i, t] = vote
-            trace.learner_weights[i, t] = alpha
+            trace.learner_weights[i, t] = committee.weight[i]
             w = chunk.weights[t]
             w_learner = 0.0
             if plan.rule == GRADIENT and label >= 0:
-                right = trace.carry[t] if i > 0 else right_cost(plan.loss, scores, label)
-                w_learner = -right / (k - 1)
-                trace.carry[t] = gradient_step(
-                    plan, committee, i, n_learners, scores, vote, label, w, chunk.rounds[t], right
+                costs = trace.costs[t]
+                if i == 0:
+                    cost_row(plan.loss, scores, label, costs)
+                w_learner = gradient_importance(plan, committee, i, costs[label], chunk.rounds[t], k)
+                gradient_step(plan, committee, i, n_learners, scores, costs, vote, s.p, label, w, chunk.rounds[t])
+            elif plan.rule == POTENTIAL and label >= 0:
+                raw = importance(potentials, to_go, label, scores)
+                w_learner = raw / plan.importance_bound
+                committee.importance[i] += w * raw
+                committee.costs[i, OF_VOTE] += w * (
+                    potential_after(potentials, to_go, label, scores, vote)
+                    - potential_after(potentials, to_go, label, scores, label)
                 )
-            elif plan.rule == UNIFORM:
-                for l in range(k):
-                    scores[l] += alpha * s.p[l]
-                w_learner = 1.0
+                take_vote(plan, scores, vote, s.p, committee.weight[i])
+            elif plan.rule == POISSON and label >= 0:
+                take_vote(plan, scores, vote, s.p, committee.weight[i])
+                rate = trace.rate[t] if i > 0 else 1.0
+                w_learner = poisson(rate, chunk.uniforms[t, i])
+                side = RIGHT if vote == label else WRONG
+                committee.costs[i, side] += rate
+                right, wrong = committee.costs[i, RIGHT], committee.costs[i, WRONG]
+                trace.rate[t] = rate * (right + wrong) / (2.0 * committee.costs[i, side])
+                committee.weight[i] = oza_weight(right, wrong)
             else:
-                if plan.rule == POTENTIAL and label >= 0:
-                    raw = importance(potentials, to_go, label, scores)
-                    w_learner = raw / plan.importance_bound
-                    committee.importance[i] += w * raw
-                    committee.costs[i, OF_VOTE] += w * (
-                        potential_after(potentials, to_go, label, scores, vote)
-                        - potential_after(potentials, to_go, label, scores, label)
-                    )
-                elif plan.rule == POISSON and label >= 0:
-                    rate = trace.carry[t] if i > 0 else 1.0
-                    w_learner = poisson(rate, chunk.uniforms[t, i])
-                    side = RIGHT if vote == label else WRONG
-                    committee.costs[i, side] += rate
-                    right, wrong = committee.costs[i, RIGHT], committee.costs[i, WRONG]
-                    trace.carry[t] = rate * (right + wrong) / (2.0 * committee.costs[i, side])
-                    committee.weight[i] = oza_weight(right, wrong)
-                scores[vote] += alpha
+                take_vote(plan, scores, vote, s.p, committee.weight[i])
+                w_learner = 1.0
             best = heaviest(scores)
             trace.expert_labels[i, t] = best
             trace.expert_losses[i, t] = committee.mistakes[i]
+            if plan.rule == GRADIENT:
+                blend(i == 0, committee.mistakes[i], scores, trace.mean[t], trace.total[t])
             if label >= 0:
                 if best != label:
                     committee.mistakes[i] += w
                 trace.importances[i, t] = w_learner
-                learner_learns(
-                    learners, forest, i, label, w_learner * learners.scale[i] * w, chunk.means[t], chunk.variances[t], s
-                )
+                w_learner *= learners.scale[i] * w
+                learner_learns(learners, forest, bank, i, nominal, label, w_learner, means, variances, s)
     return n_learners, 0
 
 
 @routine
 def run_moments(forest, chunk):
-    """The running mean and variance of every numeric column at every example that is learned."""
+    """The running mean and variance of every numeric column at every example; only those that are learned count."""
     for t in range(chunk.labels.size):
         if chunk.labels[t] >= 0:
-            update_moments(forest.moments, chunk.numeric[t], chunk.means[t], chunk.variances[t])
+            count_moments(forest.moments, chunk.numeric[t])
+        for f in range(chunk.numeric.shape[1]):
+            chunk.means[t, f] = forest.moments[1, f]
+            chunk.variances[t, f] = forest.moments[2, f] / max(forest.moments[0, f], 1.0)
 
 
 @routine
-def follow_experts(plan, chunk, trace, losses, weights, learner_weights, votes, shares, guesses, decisions):
+def follow_experts(plan, chunk, trace, losses, weights, labels, shares, guesses, decisions):
     """The prediction of each example, and the scores behind it."""
     n_learners, n = trace.votes.shape
     for t in range(n):
         if plan.rule == GRADIENT:
             for i in range(n_learners):
                 losses[i] = trace.expert_losses[i, t]
-                learner_weights[i] = trace.learner_weights[i, t]
-                votes[i] = trace.votes[i, t]
+                labels[i] = trace.expert_labels[i, t]
+            for l in range(shares.size):
+                decisions[t, l] = trace.mean[t, l] / trace.total[t, 0]
             expert_weights(losses, weights)
-            mean_scores(weights, learner_weights, votes, decisions[t])
-            for i in range(n_learners):
-                votes[i] = trace.expert_labels[i, t]
             if plan.follow == DRAW and chunk.labels[t] >= 0:
-                guesses[t] = votes[drawn(weights, chunk.uniforms[t, 0])]
+                guesses[t] = labels[drawn(weights, chunk.uniforms[t, 0])]
+            elif plan.follow == BEST:
+                guesses[t] = labels[heaviest(weights)]
             else:
-                guesses[t] = voted(weights, votes, shares)
+                guesses[t] = voted(weights, labels, shares)
         else:
-            for l in range(trace.scores.shape[1]):
+            for l in range(shares.size):
                 decisions[t, l] = trace.scores[t, l]
             guesses[t] = trace.expert_labels[n_learners - 1, t]
 
@@ -420,26 +479,27 @@ class Ensemble(NamedTuple):
     learners: Learners
     committee: Committee
     forest: Forest
+    bank: LinearBank
     potentials: Potentials  # tables and memo only: a function of the plan, not a memory
 
 
 def run(ensemble: Ensemble, chunk: Chunk) -> tuple[Ensemble, Trace, np.ndarray, np.ndarray]:
     """Predict, then learn, every example of a chunk: the new state, the trace, the guesses and their scores."""
-    plan, learners, committee, forest, potentials = ensemble
-    n, k = chunk.labels.size, plan.n_labels
-    trace = make_trace(n, learners.kind.size, k)
+    plan, learners, committee, forest, bank, potentials = ensemble
+    n, k, n_learners = chunk.labels.size, plan.n_labels, learners.kind.size
+    trace = make_trace(n, n_learners, k)
     scratch = make_scratch(forest, k)
-    branches = widest(forest)
+    need = room_needed(forest)
     trees = k if (learners.kind == GROUP).any() else 1
     run_moments(forest, chunk)
     at = (0, 0)
     while True:
-        at = run_chunk(plan, learners, committee, potentials, forest, branches, chunk, trace, scratch, *at)
-        if at[0] == learners.kind.size:
+        at = run_chunk(plan, learners, committee, potentials, forest, bank, need, chunk, trace, scratch, *at)
+        if at[0] == n_learners:
             break
-        forest = enlarged(forest, trees, branches)
+        forest = enlarged(forest, trees, need)
     guesses, decisions = np.zeros(n, np.int64), np.zeros((n, k))
-    losses, weights, learner_weights = np.zeros((3, learners.kind.size))
-    votes, shares = np.zeros(learners.kind.size, np.int32), np.zeros(k)
-    follow_experts(plan, chunk, trace, losses, weights, learner_weights, votes, shares, guesses, decisions)
+    losses, weights = np.zeros((2, n_learners))
+    labels, shares = np.zeros(n_learners, np.int32), np.zeros(k)
+    follow_experts(plan, chunk, trace, losses, weights, labels, shares, guesses, decisions)
     return ensemble._replace(forest=forest), trace, guesses, decisions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -16,22 +17,13 @@ from edgewise.boosting.inputs import (
     label_codes,
     weight_array,
 )
-from edgewise.boosting.schema import (
-    GIVEN,
-    GROUP,
-    TREE,
-    Chunk,
-    Committee,
-    Ensemble,
-    Learners,
-    Plan,
-    Trace,
-    run,
-)
+from edgewise.boosting.members import Member, assemble, draw, members
+from edgewise.boosting.schema import GIVEN, LINEAR, Chunk, Committee, Ensemble, Plan, Trace, run
 from edgewise.learners.forest.layout import with_categories
 from edgewise.learners.forest.structure import structure
 from edgewise.learners.given_votes import GivenVotes
-from edgewise.learners.hoeffding_tree import HoeffdingTree, TreeParameters
+from edgewise.learners.hoeffding_tree import HoeffdingTree
+from edgewise.learners.linear import bank_with_categories
 from edgewise.parameters import Parameterized
 from edgewise.streams.table import as_table
 from edgewise.theory.potentials import zero_one_potentials
@@ -59,7 +51,7 @@ class StreamClassifier(Parameterized):
     """
 
     # parameters that every booster has
-    estimator: HoeffdingTree | GivenVotes | None
+    estimator: Member | Sequence[Member] | None
     n_estimators: int
     chunk_size: int
     random_state: Any
@@ -68,8 +60,8 @@ class StreamClassifier(Parameterized):
     rounds_: int
     mistakes_: int
 
-    # kind of learner when the estimator is a tree
-    _tree_kind: ClassVar[int] = TREE
+    # whether a tree stands for k trees, each telling one class from the rest
+    _in_groups: ClassVar[bool] = False
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Self:
@@ -150,6 +142,12 @@ class StreamClassifier(Parameterized):
             )
 
         self._learn(X, y, classes, sample_weight, keep)
+        if not pieces:
+            n_learners = self._ensemble.learners.kind.size
+            draws = max(1, self._draws(self._ensemble.plan))
+            none, no_labels = np.zeros((0, n_learners)), np.zeros((0, n_learners), np.int32)
+            guesses, uniforms = np.zeros(0, np.int64), np.zeros((0, draws))
+            return History(guesses, no_labels, none, none, no_labels, none, uniforms)
         return History(*(np.concatenate(field) for field in zip(*pieces, strict=True)))
 
     # -- what can be seen ------------------------------------------------------------------------------------------
@@ -189,24 +187,31 @@ class StreamClassifier(Parameterized):
 
     @property
     def n_nodes_(self) -> np.ndarray:
-        """Nodes of each tree."""
+        """Nodes of each tree; learners that are no trees are left out."""
         self._started()
         return np.concatenate([ensemble.forest.n_nodes for ensemble in self._ensembles])
 
-    def structure(self, tree: int) -> tuple[Any, ...]:
-        """One tree as nested tuples: see `edgewise.learners.forest.structure`; columns are those of X."""
+    def structure(self, learner: int, of_class: int = 0) -> tuple[Any, ...]:
+        """The tree of one learner as nested tuples: see `edgewise.learners.forest.structure`; columns are those of X.
+
+        `of_class` picks the tree where the learner is a group with a tree for each class.
+        """
         columns = self._started()
-        place = {"numeric": np.flatnonzero(~columns.nominal), "nominal": np.flatnonzero(columns.nominal)}
+        learners = self._ensemble.learners
+        if learners.kind[learner] in (GIVEN, LINEAR):
+            raise ValueError(f"learner {learner} is no tree")
+        nominal = np.flatnonzero(columns.nominal)
+        place = {"numeric": np.flatnonzero(~columns.nominal), "nominal": nominal, "binary": nominal}
 
         def renamed(node: tuple[Any, ...]) -> tuple[Any, ...]:
             if node[0] == "leaf":
                 return node
             column = int(place[node[0]][node[1]])
-            if node[0] == "numeric":
+            if node[0] != "nominal":
                 return (node[0], column, node[2], renamed(node[3]), renamed(node[4]))
             return (node[0], column, {code: renamed(child) for code, child in node[2].items()})
 
-        return renamed(structure(self._ensemble.forest, tree))
+        return renamed(structure(self._ensemble.forest, int(learners.slot[learner]) + of_class))
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
@@ -226,40 +231,39 @@ class StreamClassifier(Parameterized):
             raise ValueError(f"n_estimators={self.n_estimators!r}: an ensemble needs at least 1 weak learner")
         if not isinstance(self.chunk_size, int | np.integer) or self.chunk_size < 1:
             raise ValueError(f"chunk_size={self.chunk_size!r}: at least 1 row")
-        self._estimator().check()
+        self._members()
 
-    def _estimator(self) -> HoeffdingTree | GivenVotes:
-        estimator = HoeffdingTree() if self.estimator is None else self.estimator
-        if not isinstance(estimator, HoeffdingTree | GivenVotes):
-            raise ValueError(f"estimator={estimator!r}: a HoeffdingTree")
-        return estimator
+    def _default_estimator(self) -> Member | Sequence[Member]:
+        return HoeffdingTree()
+
+    def _members(self) -> list[Member]:
+        """The learners in order."""
+        return members(self._default_estimator() if self.estimator is None else self.estimator, self.n_estimators)
 
     def _start(self, columns: Columns, classes: np.ndarray) -> None:
         """Draw the learners' parameters and make the state."""
-        for_trees, self._rng = np.random.default_rng(self.random_state).spawn(2)
-        estimator = self._estimator()
-        tree = estimator if isinstance(estimator, HoeffdingTree) else HoeffdingTree()
-        self.parameters_ = tree.draw(self.n_estimators, len(columns.names), for_trees)
+        for_learners, self._rng = np.random.default_rng(self.random_state).spawn(2)
+        self.parameters_ = draw(self._members(), len(columns.names), for_learners)
         self._columns = columns
         self.classes_ = classes
         self.rounds_ = 0
         self.mistakes_ = 0
-        self._ensembles = self._new_ensembles(tree, classes.size)
+        self._ensembles = self._new_ensembles(classes.size)
 
-    def _new_ensembles(self, tree: HoeffdingTree, k: int) -> list[Ensemble]:
-        kind = GIVEN if isinstance(self._estimator(), GivenVotes) else self._tree_kind
-        return [self._new_ensemble(tree, self.parameters_, self._plan(k), kind)]
+    def _new_ensembles(self, k: int) -> list[Ensemble]:
+        return [self._new_ensemble(self._plan(k))]
 
-    def _new_ensemble(self, tree: HoeffdingTree, drawn: TreeParameters, plan: Plan, kind: int) -> Ensemble:
-        n, group = self.n_estimators, plan.n_labels if kind == GROUP else 1
-        if kind == GIVEN and len(self._columns.names) != n:
-            raise ValueError(f"X has {len(self._columns.names)} columns: GivenVotes needs one for each of {n} learners")
-        trees = 2 if kind == GROUP else plan.n_labels
+    def _new_ensemble(self, plan: Plan) -> Ensemble:
+        n = self.n_estimators
+        learners, forest, bank = assemble(
+            self._members(), self.parameters_, self._columns, plan.n_labels, self._in_groups
+        )
         return Ensemble(
             plan,
-            Learners(np.full(n, kind), np.arange(n) * group, drawn.importance_scale),
+            learners,
             Committee(np.full(n, self._first_weight()), np.zeros(n), np.zeros((n, 2)), np.zeros(n)),
-            tree.forest(drawn, self._columns.nominal, self._columns.n_categories, trees, group),
+            forest,
+            bank,
             zero_one_potentials(plan.n_labels, n, self._edge()) if self._edge() else zero_one_potentials(2, 1, 0.1, 1),
         )
 
@@ -283,14 +287,17 @@ class StreamClassifier(Parameterized):
             known = class_array(labels if classes is None else classes)
         codes = label_codes(labels, known)
         numeric, nominal = encode(columns, table)
-        if isinstance(self._estimator(), GivenVotes):
-            check_votes(numeric, known.size)
+        if isinstance(self._members()[0], GivenVotes):
+            check_votes(numeric, self.n_estimators, known.size)
         if not started:
             self._start(columns, known)
         elif columns.categories != self._columns.categories:
             self._columns = columns
             self._ensembles = [
-                ensemble._replace(forest=with_categories(ensemble.forest, columns.n_categories))
+                ensemble._replace(
+                    forest=with_categories(ensemble.forest, columns.n_categories),
+                    bank=bank_with_categories(ensemble.bank, columns.n_categories),
+                )
                 for ensemble in self._ensembles
             ]
         codes = np.where(weights > 0.0, codes, -1)
@@ -305,8 +312,8 @@ class StreamClassifier(Parameterized):
         table = as_table(X)
         checked_columns(columns, table)
         numeric, nominal = encode(columns, table)
-        if isinstance(self._estimator(), GivenVotes):
-            check_votes(numeric, self.classes_.size)
+        if self._ensemble.learners.kind[0] == GIVEN:
+            check_votes(numeric, self.n_estimators, self.classes_.size)
         n = len(table)
         return self._run(numeric, nominal, np.full(n, -1), np.ones(n), np.zeros(n, np.int64), None)
 
@@ -355,8 +362,10 @@ class StreamClassifier(Parameterized):
         return np.divide(decisions, total, out=np.full(decisions.shape, 1.0 / decisions.shape[1]), where=total > 0.0)
 
 
-def check_votes(numeric: np.ndarray, k: int) -> None:
-    """ValueError unless every given vote is the number of a class."""
+def check_votes(numeric: np.ndarray, n: int, k: int) -> None:
+    """ValueError unless there is a vote for each of n learners, and each is the number of a class."""
+    if numeric.shape[1] != n:
+        raise ValueError(f"X has {numeric.shape[1]} numeric columns: GivenVotes needs one for each of {n} learners")
     wrong = np.argwhere(~((numeric == np.floor(numeric)) & (numeric >= 0) & (numeric < k)))
     if wrong.size:
         row, column = wrong[0]

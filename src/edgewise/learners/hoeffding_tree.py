@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.learners.forest.layout import LEAF_MODES, Forest, make_forest
+from edgewise.learners.forest.layout import LEAF_MODES, NO_LIMIT
+from edgewise.learners.ranges import LogUniform, Range, check_range, drawn
 from edgewise.parameters import Parameterized
 
-Range = float | tuple[float, float]
+NOMINAL_SPLITS = {"multiway": False, "binary": True}
 
 
 class TreeParameters(NamedTuple):
-    """What was drawn for each tree."""
+    """What was drawn for each learner; learners that are no trees have NaN, and importance scale 1."""
 
     grace_period: np.ndarray
     split_confidence: np.ndarray
     tie_threshold: np.ndarray
     importance_scale: np.ndarray
-    features: np.ndarray  # Boolean [trees, features]
+    features: np.ndarray  # Boolean [learners, features]
 
 
 class HoeffdingTree(Parameterized):
@@ -32,13 +32,16 @@ class HoeffdingTree(Parameterized):
     grace_period : weight that a leaf sees between two attempts to split.
     split_confidence : delta of the Hoeffding bound, in (0, 1).
     tie_threshold : split once the bound is below this, however small the gap.
-    leaf_prediction : "majority", "naive_bayes" or "adaptive" (the better of the two so far, per leaf).
+    leaf_prediction : "majority", "naive_bayes", "adaptive" (the better of the two so far, per leaf) or "mixed" (the
+        mean of their probabilities).
+    nominal_splits : "multiway" (a branch for each category) or "binary" (one category against the rest).
+    warm_start : whether children begin with their share of what the leaf knew, instead of its class weights only.
     importance_scale : factor on the importance that the booster passes; trees see weight, and grace counts weight.
     max_features : how many features a tree may use, drawn per tree: a count, a share in (0, 1], or None for all.
     max_nodes : cap on the nodes of a tree, or None.
-    log_uniform : draw ranges of split_confidence and tie_threshold uniformly in the logarithm.
 
-    A (low, high) pair for grace_period, split_confidence, tie_threshold or importance_scale is drawn anew per tree.
+    grace_period, split_confidence, tie_threshold and importance_scale may be a (low, high) pair or a `LogUniform`:
+    each tree then draws its own.
     """
 
     def __init__(
@@ -47,19 +50,21 @@ class HoeffdingTree(Parameterized):
         split_confidence: Range = 0.01,
         tie_threshold: Range = 0.05,
         leaf_prediction: str = "adaptive",
+        nominal_splits: str = "multiway",
+        warm_start: bool = False,
         importance_scale: Range = 1.0,
         max_features: float | None = None,
         max_nodes: int | None = None,
-        log_uniform: bool = False,
     ) -> None:
         self.grace_period = grace_period
         self.split_confidence = split_confidence
         self.tie_threshold = tie_threshold
         self.leaf_prediction = leaf_prediction
+        self.nominal_splits = nominal_splits
+        self.warm_start = warm_start
         self.importance_scale = importance_scale
         self.max_features = max_features
         self.max_nodes = max_nodes
-        self.log_uniform = log_uniform
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> HoeffdingTree:
@@ -68,32 +73,22 @@ class HoeffdingTree(Parameterized):
             raise ValueError(f"preset={name!r}: the presets are 'paper'")
         settings: dict[str, Any] = {
             "grace_period": (5, 20),
-            "split_confidence": (0.01, 0.9),
-            "tie_threshold": (0.01, 0.9),
+            "split_confidence": LogUniform(0.01, 0.9),
+            "tie_threshold": LogUniform(0.01, 0.9),
             "leaf_prediction": "majority",
             "importance_scale": (5, 200),
-            "log_uniform": True,
         }
         return cls(**settings | changes)
 
     def check(self) -> None:
         """Raise ValueError for a setting that no tree can have."""
-        positive = (0.0, math.inf)
-        for name, (low, high) in {
-            "grace_period": positive,
-            "split_confidence": (0.0, 1.0),
-            "tie_threshold": positive,
-            "importance_scale": positive,
-        }.items():
-            ends = getattr(self, name) if isinstance(getattr(self, name), tuple) else (getattr(self, name),) * 2
-            good = len(ends) == 2 and all(isinstance(end, Real) for end in ends)
-            least = 0.0 if name == "tie_threshold" else np.nextafter(0.0, 1.0)
-            if not good or not least <= ends[0] <= ends[1] < high:
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r}: a number or a (low, high) pair between {low} and {high}"
-                )
-        if self.leaf_prediction not in LEAF_MODES:
-            raise ValueError(f"leaf_prediction={self.leaf_prediction!r}: one of {', '.join(LEAF_MODES)}")
+        check_range("grace_period", self.grace_period, 0.0, math.inf)
+        check_range("split_confidence", self.split_confidence, 0.0, 1.0)
+        check_range("tie_threshold", self.tie_threshold, 0.0, math.inf, or_equal=True)
+        check_range("importance_scale", self.importance_scale, 0.0, math.inf)
+        for name, allowed in (("leaf_prediction", LEAF_MODES), ("nominal_splits", NOMINAL_SPLITS)):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name}={getattr(self, name)!r}: one of {', '.join(allowed)}")
         if self.max_nodes is not None and self.max_nodes < 1:
             raise ValueError(f"max_nodes={self.max_nodes!r}: a tree has at least 1 node")
         if self.max_features is not None and not self.max_features > 0:
@@ -103,12 +98,12 @@ class HoeffdingTree(Parameterized):
         """Parameters of each tree."""
         features = np.ones((n_trees, n_features), bool)
         chosen = self._features_per_tree(n_features)
-        grace = self._drawn("grace_period", n_trees, rng)
-        confidence = self._drawn("split_confidence", n_trees, rng)
-        tie = self._drawn("tie_threshold", n_trees, rng)
-        scale = self._drawn("importance_scale", n_trees, rng)
-        if isinstance(self.importance_scale, tuple):
-            scale[0] = self.importance_scale[0]  # the first learner gets the least, as in the authors' code
+        grace = drawn(self.grace_period, n_trees, rng, whole=True)
+        confidence = drawn(self.split_confidence, n_trees, rng)
+        tie = drawn(self.tie_threshold, n_trees, rng)
+        scale = drawn(self.importance_scale, n_trees, rng)
+        if type(self.importance_scale) is tuple:
+            scale[0] = self.importance_scale[0]  # the first tree gets the least, as in the authors' code
         if chosen < n_features:
             for tree in range(n_trees):
                 features[tree] = False
@@ -122,31 +117,7 @@ class HoeffdingTree(Parameterized):
         share = isinstance(wanted, float) and wanted <= 1.0
         return min(n_features, max(1, math.ceil(wanted * n_features) if share else int(wanted)))
 
-    def _drawn(self, name: str, n_trees: int, rng: np.random.Generator) -> np.ndarray:
-        value = getattr(self, name)
-        if not isinstance(value, tuple):
-            return np.full(n_trees, float(value))
-        low, high = value
-        if name == "grace_period" and float(low).is_integer() and float(high).is_integer():
-            return rng.integers(int(low), int(high), n_trees, endpoint=True).astype(float)
-        if self.log_uniform and name in ("split_confidence", "tie_threshold"):
-            return np.exp(rng.uniform(math.log(low), math.log(high), n_trees))
-        return rng.uniform(low, high, n_trees)
-
-    def forest(
-        self, drawn: TreeParameters, nominal: np.ndarray, categories: np.ndarray, n_labels: int, group: int = 1
-    ) -> Forest:
-        """The forest of the drawn trees, `group` alike for each; `nominal` says which features are nominal."""
-        each = np.repeat(np.arange(drawn.grace_period.size), group)
-        return make_forest(
-            n_labels=n_labels,
-            mode=LEAF_MODES[self.leaf_prediction],
-            grace=drawn.grace_period[each],
-            confidence=drawn.split_confidence[each],
-            tie=drawn.tie_threshold[each],
-            numeric=drawn.features[each][:, ~nominal],
-            nominal=drawn.features[each][:, nominal],
-            n_numeric=int((~nominal).sum()),
-            categories=categories,
-            max_nodes=self.max_nodes,
-        )
+    def kernel_settings(self) -> tuple[int, bool, bool, int]:
+        """Leaf mode, binary nominal splits, warm start and node cap, as the kernels take them."""
+        limit = NO_LIMIT if self.max_nodes is None else self.max_nodes
+        return LEAF_MODES[self.leaf_prediction], NOMINAL_SPLITS[self.nominal_splits], self.warm_start, limit

@@ -13,9 +13,8 @@ import numpy as np
 
 from edgewise.theory.potentials import asymptotic_error
 
-# Hedge with v = exp(-mistakes) makes at most (M + ln N) / (1 - 1/e) expected mistakes, M those of the best expert
-# (Cesa-Bianchi and Lugosi 2006, Corollary 2.3 with eta = 1): a little better than the paper's factor 2 in (32).
-HEDGE = 1.0 / (1.0 - math.exp(-1.0))
+# Mistakes for each mistake of the best expert: docs/theory.md, section 5, step 4. The paper rounds the first to 2.
+HEDGE = {"draw": 1.0 / (1.0 - math.exp(-1.0)), "vote": 1.0 / math.log(2.0 / (1.0 + math.exp(-1.0))), "best": math.inf}
 
 
 @dataclass(frozen=True)
@@ -37,33 +36,66 @@ class Bound:
 
     def __str__(self) -> str:
         told = f"{self.theorem}: {self.mistakes} mistakes in {self.rounds} rounds; at most {self.value:.0f} are allowed"
-        if self.value >= self.rounds:
+        if not self.value < self.rounds:
             told += " (more than there were rounds: the bound says nothing yet)"
         return f"{told}; in the long run {self.leading:.3g} of all rounds"
 
 
+def progress(edges: np.ndarray, low: float, high: float) -> np.ndarray:
+    """g_F(gamma) = max over alpha in F of 1 - cosh(alpha) + gamma sinh(alpha): Lemma 11, a little sharper.
+
+    What a learner of edge gamma takes off the cumulative loss, per unit of importance; at least gamma^2/2 if F holds
+    [-ln 2, ln 2], and max(gamma, 0)^2/2 if F holds [0, ln 2].
+    """
+    alpha = np.clip(np.arctanh(np.clip(edges, -1.0 + 1e-16, 1.0 - 1e-16)), low, high)
+    return 1.0 - np.cosh(alpha) + edges * np.sinh(alpha)
+
+
+def expert_terms(loss: str, k: int, edges: np.ndarray, low: float, high: float) -> tuple[float, float, float]:
+    """a, b, c such that the best expert makes at most (a T + b sqrt(T)) / c mistakes."""
+    n = edges.size
+    if loss in ("logistic", "softmax"):
+        # regret sqrt(2) D G sqrt(T) of each learner's weight; first loss L0; a mistake costs at least 1/2
+        steepest, first = (k - 1.0, (k - 1) * math.log(2.0)) if loss == "logistic" else (1.0, math.log(k))
+        regret = math.sqrt(2.0) * (high - low) * steepest
+        return 2.0 * first, 2.0 * n * regret, float(progress(edges, low, high).sum())
+    if loss == "exponential":
+        steps = sum(math.exp(min(i, 230)) + math.exp(min(3 * i, 700)) for i in range(1, n + 1))
+        return 2.0 * (k - 1), 4.0 * math.sqrt(2.0) * (k - 1) * steps, float((edges**2).sum())
+    root = math.sqrt(n)
+    rest = math.sqrt(2.0) * n * ((k - 1 + root) + ((k - 1) * (1 + root)) ** 2 / (k - 1 + root))
+    return (k - 1) * root, rest, float(np.abs(edges).sum())
+
+
+THEOREMS = {"logistic": "Theorem 5", "softmax": "Theorem 5", "exponential": "Theorem 12", "square_hinge": "Theorem 13"}
+
+
 def adaptive_bound(
-    loss: str, *, k: int, rounds: int, edges: np.ndarray, mistakes: int, best_expert: float, risk: float = 0.05
+    loss: str,
+    *,
+    follow: str,
+    weight_range: tuple[float, float],
+    k: int,
+    rounds: int,
+    edges: np.ndarray,
+    mistakes: int,
+    best_expert: float,
+    risk: float = 0.05,
 ) -> Bound:
-    """Theorem 5 (logistic), 12 (exponential) or 13 (square hinge), with probability 1 - risk over Hedge's draws."""
-    n, t = edges.size, rounds
-    squares, sums = float((edges**2).sum()), float(np.abs(edges).sum())
-    if loss == "logistic":
-        theorem, strength = "Theorem 5", squares
-        share, rest = 4.0 * (k - 1) * math.log(2.0), 16.0 * math.sqrt(2.0) * (k - 1) * n * math.sqrt(t)
-    elif loss == "exponential":
-        theorem, strength = "Theorem 12", squares
-        steps = sum(math.exp(min(i, 700.0)) for i in range(1, n + 1))
-        share, rest = 2.0 * (k - 1), 8.0 * math.sqrt(2.0) * (k - 1) * steps * math.sqrt(t)
-    else:
-        theorem, strength = "Theorem 13", sums
-        share = (k - 1) * math.sqrt(n)
-        rest = 2.0 * math.sqrt(2.0) * (k - 1 + math.sqrt(n)) * n * math.sqrt(t)
-    if strength <= 0.0:
+    """Theorem 5 (logistic; carried over to softmax), 12 (exponential) or 13 (square hinge): docs/theory.md, 4 to 6.
+
+    For label and probability votes alike. `follow="draw"` holds with probability 1 - risk over Hedge's draws.
+    """
+    theorem, t = THEOREMS[loss], rounds
+    low, high = weight_range
+    a, b, strength = expert_terms(loss, k, edges, low, high)
+    if strength <= 0.0 or not low <= 0.0 <= high:
         return Bound(theorem, t, mistakes, math.inf, math.inf, best_expert, math.inf)
-    expert_value = (share * t + rest) / strength
-    value = HEDGE * (expert_value + math.log(n)) + math.sqrt(0.5 * t * math.log(1.0 / risk))
-    return Bound(theorem, t, mistakes, value, HEDGE * share / strength, best_expert, expert_value)
+    expert_value = (a * t + b * math.sqrt(t)) / strength
+    value = HEDGE[follow] * (expert_value + math.log(edges.size))
+    if follow == "draw":
+        value += math.sqrt(0.5 * t * math.log(1.0 / risk))
+    return Bound(theorem, t, mistakes, value, HEDGE[follow] * a / strength, best_expert, expert_value)
 
 
 def majority_bound(

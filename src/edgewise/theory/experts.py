@@ -9,8 +9,8 @@ import math
 
 from edgewise._compile import kernel
 
-DRAW, VOTE = 0, 1
-FOLLOW = {"draw": DRAW, "vote": VOTE}
+DRAW, VOTE, BEST = 0, 1, 2
+FOLLOW = {"draw": DRAW, "vote": VOTE, "best": BEST}
 
 
 @kernel
@@ -53,18 +53,24 @@ def voted(weights, labels, shares):
 
 
 @kernel
-def mean_scores(weights, learner_weights, votes, out):
-    """Scores of the experts averaged with their Hedge weights.
+def blend(first, loss, scores, mean, total):
+    """Take one more expert into the mean of the experts' scores, weighted by exp(-loss).
 
-    Expert j's scores are the votes of learners 1..j, so learner i counts with the weight of all experts from i on:
-    one pass from the last learner to the first, instead of a sum over experts of sums over learners.
+    `mean` holds the weighted sum and `total` the sum of weights and the least loss so far, which weights are relative
+    to, so that nothing underflows. `first` begins anew.
     """
-    total = 0.0
-    for i in range(weights.size):
-        total += weights[i]
-    for l in range(out.size):
-        out[l] = 0.0
-    tail = 0.0
-    for i in range(weights.size - 1, -1, -1):
-        tail += weights[i]
-        out[votes[i]] += learner_weights[i] * tail / total
+    if first:
+        total[0] = 0.0
+        total[1] = loss
+        for l in range(scores.size):
+            mean[l] = 0.0
+    elif loss < total[1]:
+        shrink = math.exp(loss - total[1])
+        total[0] *= shrink
+        total[1] = loss
+        for l in range(scores.size):
+            mean[l] *= shrink
+    weight = math.exp(total[1] - loss)
+    total[0] += weight
+    for l in range(scores.size):
+        mean[l] += weight * scores[l]

@@ -10,6 +10,9 @@ Each loss is a sum over wrong labels l of a function of the difference z = s(l) 
 | exponential  | exp(z)            | exp(z)         | (36), (37) | [-2, 2]  |
 | square hinge | (z + 1)_+^2 / 2   | (z + 1)_+      | (39), (40) | [-c, c]  |
 
+A fourth, softmax cross-entropy -log(exp(s(r)) / sum_l exp(s(l))), is not a sum over labels; its cost row is
+softmax(s) - e_r. docs/theory.md carries Theorem 5 over to it.
+
 The cost row C(r) is the gradient in s: the slope for each wrong label, minus their sum for the right one. The
 derivative (10), (38), (41) of f(alpha) = L(s + alpha e_l) is then one entry of the cost row at s + alpha e_l, so it
 needs no formula of its own (the paper's (10) has a sign wrong in its second case).
@@ -21,8 +24,8 @@ import math
 
 from edgewise._compile import kernel
 
-LOGISTIC, EXPONENTIAL, SQUARE_HINGE = 0, 1, 2
-LOSSES = {"logistic": LOGISTIC, "exponential": EXPONENTIAL, "square_hinge": SQUARE_HINGE}
+LOGISTIC, EXPONENTIAL, SQUARE_HINGE, SOFTMAX = 0, 1, 2, 3
+LOSSES = {"logistic": LOGISTIC, "exponential": EXPONENTIAL, "square_hinge": SQUARE_HINGE, "softmax": SOFTMAX}
 
 # A vote must be cheaper by more than rounding to displace a lower label: equal costs are common and exact in theory.
 TIE = 1e-12
@@ -49,8 +52,48 @@ def pair_slope(loss, z):
 
 
 @kernel
+def softmax(scores, out):
+    """out(l) = exp(s(l)) / sum of all: the probabilities that scores stand for."""
+    top = scores[0]
+    for l in range(1, scores.size):
+        top = max(top, scores[l])
+    total = 0.0
+    for l in range(scores.size):
+        out[l] = math.exp(scores[l] - top)
+        total += out[l]
+    for l in range(scores.size):
+        out[l] /= total
+
+
+@kernel
+def log_total(scores):
+    """log(sum_l exp(s(l))), without overflow."""
+    top = scores[0]
+    for l in range(1, scores.size):
+        top = max(top, scores[l])
+    total = 0.0
+    for l in range(scores.size):
+        total += math.exp(scores[l] - top)
+    return top + math.log(total)
+
+
+@kernel
+def share_of(scores, label):
+    """The entry of `softmax` for one label."""
+    return math.exp(scores[label] - log_total(scores))
+
+
+@kernel
+def largest_right_cost(loss, k):
+    """What divides -C(y, y) into an importance in [0, 1] (for the exponential and the square hinge loss: at s = 0)."""
+    return 1.0 if loss == SOFTMAX else k - 1.0
+
+
+@kernel
 def loss_value(loss, scores, label):
-    """L^label(scores): eq. (8), (36) or (39)."""
+    """L^label(scores): eq. (8), (36), (39), or cross-entropy."""
+    if loss == SOFTMAX:
+        return log_total(scores) - scores[label]
     total = 0.0
     for l in range(scores.size):
         if l != label:
@@ -61,6 +104,8 @@ def loss_value(loss, scores, label):
 @kernel
 def right_cost(loss, scores, label):
     """C(label, label), the cost of the right vote: minus the sum of all slopes."""
+    if loss == SOFTMAX:
+        return share_of(scores, label) - 1.0
     total = 0.0
     for l in range(scores.size):
         if l != label:
@@ -73,14 +118,24 @@ def cost_entry(loss, scores, label, l):
     """C(label, l): eq. (9), (37) or (40)."""
     if l == label:
         return right_cost(loss, scores, label)
+    if loss == SOFTMAX:
+        return share_of(scores, l)
     return pair_slope(loss, scores[l] - scores[label])
 
 
 @kernel
 def cost_row(loss, scores, label, out):
     """C(label): the gradient of the loss at `scores`."""
+    if loss == SOFTMAX:
+        softmax(scores, out)
+        out[label] -= 1.0
+        return
+    total = 0.0
     for l in range(scores.size):
-        out[l] = cost_entry(loss, scores, label, l)
+        if l != label:
+            out[l] = pair_slope(loss, scores[l] - scores[label])
+            total += out[l]
+    out[label] = -total
 
 
 @kernel
@@ -90,6 +145,11 @@ def expected_costs(loss, scores, p, out, e):
     `e` is working room for k numbers.
     """
     k = scores.size
+    if loss == SOFTMAX:
+        softmax(scores, out)
+        for l in range(k):
+            out[l] -= p[l]
+        return
     top = scores[0]
     for l in range(1, k):
         top = max(top, scores[l])
@@ -133,9 +193,8 @@ def feasible(loss, n_learners):
 @kernel
 def step_size(loss, k, n_learners, i, t):
     """Learning rate of online gradient descent for learner i (from 0) in round t (from 1)."""
-    if loss == LOGISTIC:
-        return 2.0 * math.sqrt(2.0) / ((k - 1) * math.sqrt(t))
-    if loss == EXPONENTIAL:
-        return 2.0 * math.sqrt(2.0) / ((k - 1) * math.sqrt(t)) * math.exp(-(i + 1.0))
-    c = feasible(loss, n_learners)
-    return math.sqrt(2.0) * c / ((k - 1 + c * n_learners) * math.sqrt(t))
+    if loss == SQUARE_HINGE:
+        c = feasible(loss, n_learners)
+        return math.sqrt(2.0) * c / ((k - 1 + c * n_learners) * math.sqrt(t))
+    step = 2.0 * math.sqrt(2.0) / (largest_right_cost(loss, k) * math.sqrt(t))
+    return step * math.exp(-(i + 1.0)) if loss == EXPONENTIAL else step

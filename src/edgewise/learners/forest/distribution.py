@@ -6,8 +6,10 @@ import math
 
 from edgewise._compile import kernel
 from edgewise.learners.forest.layout import (
+    ADAPTIVE,
     MAJORITY,
     MEAN,
+    MIXED,
     NAIVE_BAYES,
     PRECISION,
     RIGHT_BAYES,
@@ -107,16 +109,16 @@ def heaviest(weights):
 
 @kernel
 def leaf_labels(forest, tree, leaf, x, codes, m, c, complete, evidence, likelihoods, counted, inverses):
-    """The labels that majority and naive Bayes name, and whether the leaf goes by naive Bayes.
+    """The labels that majority and naive Bayes name, and by which of them the leaf goes (MIXED: by both).
 
     Leaves every class's share times its likelihood in `evidence`, for `leaf_probabilities`: its logarithm where there
     are numeric features, whose likelihoods span too many orders of magnitude for a number.
     """
-    mode = forest.mode[0]
+    mode = forest.mode[tree]
     weights = forest.class_weight[leaf]
     majority = heaviest(weights)
     if mode == MAJORITY or forest.n_rows[leaf] == 0:
-        return majority, majority, False
+        return majority, majority, MAJORITY
     rows = forest.row[leaf]
     for r in range(weights.size):
         likelihoods[r] = weights[r]
@@ -132,19 +134,23 @@ def leaf_labels(forest, tree, leaf, x, codes, m, c, complete, evidence, likeliho
     for r in range(weights.size):
         if rows[r] >= 0 and (bayes < 0 or evidence[r] > evidence[bayes]):
             bayes = r
-    by_bayes = mode == NAIVE_BAYES or forest.tally[leaf, RIGHT_BAYES] >= forest.tally[leaf, RIGHT_MAJORITY]
-    return majority, bayes, by_bayes
+    if mode == ADAPTIVE:
+        mode = NAIVE_BAYES if forest.tally[leaf, RIGHT_BAYES] >= forest.tally[leaf, RIGHT_MAJORITY] else MAJORITY
+    return majority, bayes, mode
 
 
 @kernel
-def leaf_probabilities(forest, leaf, m, bayes, by_bayes, evidence, p):
+def leaf_probabilities(forest, leaf, m, bayes, mode, evidence, p):
     """Fill p with the leaf's probabilities, one pseudo-example for each class added."""
     weights = forest.class_weight[leaf]
     k = weights.size
     total = 0.0
     for r in range(k):
         total += weights[r]
-    if by_bayes:
+    if mode == MAJORITY:
+        for r in range(k):
+            p[r] = (weights[r] + 1.0) / (total + k)
+    else:
         rows = forest.row[leaf]
         norm = 0.0
         for r in range(k):
@@ -153,7 +159,7 @@ def leaf_probabilities(forest, leaf, m, bayes, by_bayes, evidence, p):
                 p[r] = math.exp(evidence[r] - evidence[bayes]) if m > 0 else evidence[r] / evidence[bayes]
             norm += p[r]
         for r in range(k):
-            p[r] = (total * p[r] / norm + 1.0) / (total + k)
-    else:
-        for r in range(k):
-            p[r] = (weights[r] + 1.0) / (total + k)
+            share = total * p[r] / norm
+            if mode == MIXED:
+                share = 0.5 * (share + weights[r])
+            p[r] = (share + 1.0) / (total + k)

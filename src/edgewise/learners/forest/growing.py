@@ -1,10 +1,15 @@
-"""Routing an example to its leaf, learning it there, and splitting the leaf."""
+"""Routing an example to its leaf, learning it there, and splitting the leaf.
+
+Children inherit their share of the class weights; in a warm-started tree also of all statistics (`inheriting`).
+"""
 
 from __future__ import annotations
 
 from edgewise._compile import kernel, routine
+from edgewise.learners.forest.inheriting import cut_above, cut_below, drop_code, give, keep_code
 from edgewise.learners.forest.layout import (
     ADAPTIVE,
+    BINARY,
     LEAF,
     LEAVES,
     LINKS,
@@ -16,9 +21,10 @@ from edgewise.learners.forest.layout import (
     RIGHT_MAJORITY,
     ROWS,
     SEEN,
+    WEIGHT,
 )
 from edgewise.learners.forest.splitting import best_split, weight_below
-from edgewise.learners.forest.statistics import new_row, update_counts, update_gauss
+from edgewise.learners.forest.statistics import new_row, refresh_precision, update_counts, update_gauss
 
 
 @kernel
@@ -32,6 +38,8 @@ def next_node(forest, node, x, codes):
     code = codes[forest.feature[node]]
     if code < 0:
         return forest.fallback[node]
+    if forest.kind[node] == BINARY:
+        return forest.child[node] + (0 if code == forest.threshold[node] else 1)
     if code >= forest.width[node]:
         return -1
     return forest.links[forest.child[node] + code]
@@ -54,7 +62,7 @@ def learning_leaf(forest, tree, x, codes):
     while forest.kind[node] != LEAF:
         following = next_node(forest, node, x, codes)
         if following < 0:
-            if forest.n_nodes[tree] >= forest.max_nodes[0]:
+            if forest.n_nodes[tree] >= forest.max_nodes[tree]:
                 following = forest.fallback[node]
             else:
                 following = add_branch(forest, tree, node, codes[forest.feature[node]])
@@ -116,7 +124,7 @@ def learn(forest, tree, voted_from, majority, bayes, x, codes, m, c, label, w, m
     """
     node = learning_leaf(forest, tree, x, codes)
     leaf = forest.child[node]
-    if forest.mode[0] == ADAPTIVE and node == voted_from:
+    if forest.mode[tree] == ADAPTIVE and node == voted_from:
         if majority == label:
             forest.tally[leaf, RIGHT_MAJORITY] += w
         if bayes == label:
@@ -131,20 +139,23 @@ def learn(forest, tree, voted_from, majority, bayes, x, codes, m, c, label, w, m
         forest.row[leaf, label] = row
         forest.n_rows[leaf] += 1
     if m > 0:
-        forest.constant[row] = update_gauss(forest.gauss[row], x, w, forest.numeric[tree], means, variances, m)
+        update_gauss(forest.gauss[row], x, w, m)
+        forest.constant[row] = refresh_precision(forest.gauss[row], forest.numeric[tree], means, variances, m)
     update_counts(forest.counts[row], forest.offset[tree], codes, w, c)
     if (
         forest.tally[leaf, PENDING] >= forest.grace[tree]
         and forest.examples[leaf] >= 2
         and forest.n_rows[leaf] >= 2
-        and forest.n_nodes[tree] + 2 <= forest.max_nodes[0]
+        and forest.n_nodes[tree] + 2 <= forest.max_nodes[tree]
     ):
         forest.tally[leaf, PENDING] = 0.0
-        feature, threshold = best_split(forest, tree, leaf, m, c, weights, logs)
+        feature, cut = best_split(forest, tree, leaf, m, c, weights, logs)
         if 0 <= feature < m:
-            split_numeric(forest, tree, node, feature, threshold)
+            split_numeric(forest, tree, node, feature, cut, m, means, variances)
+        elif feature >= m and forest.binary[tree]:
+            split_binary(forest, tree, node, feature - m, int(cut), m, means, variances)
         elif feature >= m:
-            split_nominal(forest, tree, node, feature - m)
+            split_multiway(forest, tree, node, feature - m, m, means, variances)
 
 
 @kernel
@@ -159,8 +170,8 @@ def release(forest, leaf):
 
 
 @routine
-def split_numeric(forest, tree, node, j, threshold):
-    """Turn a leaf into a split at a threshold; children inherit the class weights of their side."""
+def split_numeric(forest, tree, node, j, threshold, m, means, variances):
+    """Turn a leaf into a split at a threshold."""
     leaf = forest.child[node]
     left = new_leaf(forest, tree)
     right = new_leaf(forest, tree)
@@ -168,12 +179,18 @@ def split_numeric(forest, tree, node, j, threshold):
     for r in range(forest.row.shape[1]):
         row = forest.row[leaf, r]
         if row >= 0:
+            weight = forest.gauss[row, WEIGHT, j]
             under = weight_below(forest.gauss[row], j, threshold)
-            over = forest.gauss[row, 0, j] - under
-            forest.class_weight[forest.child[left], r] = under
-            forest.class_weight[forest.child[right], r] = over
             below += under
-            above += over
+            above += weight - under
+            heir = give(forest, tree, row, forest.child[left], r, under, weight)
+            if heir >= 0:
+                cut_above(forest.gauss[row], forest.gauss[heir], j, threshold, under)
+                forest.constant[heir] = refresh_precision(forest.gauss[heir], forest.numeric[tree], means, variances, m)
+            heir = give(forest, tree, row, forest.child[right], r, weight - under, weight)
+            if heir >= 0:
+                cut_below(forest.gauss[row], forest.gauss[heir], j, threshold, weight - under)
+                forest.constant[heir] = refresh_precision(forest.gauss[heir], forest.numeric[tree], means, variances, m)
     forest.kind[node] = NUMERIC
     forest.feature[node] = j
     forest.threshold[node] = threshold
@@ -183,16 +200,47 @@ def split_numeric(forest, tree, node, j, threshold):
 
 
 @routine
-def split_nominal(forest, tree, node, j):
-    """Turn a leaf into a split with a child for each code it has seen; children inherit the code's class weights."""
+def split_binary(forest, tree, node, j, code, m, means, variances):
+    """Turn a leaf into a split of one code from all others."""
     leaf = forest.child[node]
-    first_slot = forest.offset[tree, j]
-    width = forest.offset[tree, j + 1] - 1 - first_slot
+    first_slot, last = forest.offset[tree, j], forest.offset[tree, j + 1] - 1
+    equal = new_leaf(forest, tree)
+    rest = new_leaf(forest, tree)
+    inside, outside = 0.0, 0.0
+    for r in range(forest.row.shape[1]):
+        row = forest.row[leaf, r]
+        if row >= 0:
+            weight = forest.counts[row, last]
+            of_code = forest.counts[row, first_slot + code]
+            inside += of_code
+            outside += weight - of_code
+            heir = give(forest, tree, row, forest.child[equal], r, of_code, weight)
+            if heir >= 0:
+                keep_code(forest.counts[row], forest.counts[heir], first_slot, last, code)
+                forest.constant[heir] = refresh_precision(forest.gauss[heir], forest.numeric[tree], means, variances, m)
+            heir = give(forest, tree, row, forest.child[rest], r, weight - of_code, weight)
+            if heir >= 0:
+                drop_code(forest.counts[row], forest.counts[heir], first_slot, last, code)
+                forest.constant[heir] = refresh_precision(forest.gauss[heir], forest.numeric[tree], means, variances, m)
+    forest.kind[node] = BINARY
+    forest.feature[node] = j
+    forest.threshold[node] = code
+    forest.child[node] = equal
+    forest.fallback[node] = equal if inside >= outside else rest
+    release(forest, leaf)
+
+
+@routine
+def split_multiway(forest, tree, node, j, m, means, variances):
+    """Turn a leaf into a split with a child for each code it has seen."""
+    leaf = forest.child[node]
+    first_slot, last = forest.offset[tree, j], forest.offset[tree, j + 1] - 1
+    width = last - first_slot
     branches = 0
     for v in range(width):
         if code_weight(forest, leaf, first_slot + v) > 0.0:
             branches += 1
-    if forest.n_nodes[tree] + branches > forest.max_nodes[0]:
+    if forest.n_nodes[tree] + branches > forest.max_nodes[tree]:
         return
     first = new_links(forest, width)
     most = -1.0
@@ -204,7 +252,13 @@ def split_nominal(forest, tree, node, j):
             for r in range(forest.row.shape[1]):
                 row = forest.row[leaf, r]
                 if row >= 0:
-                    forest.class_weight[forest.child[child], r] = forest.counts[row, first_slot + v]
+                    of_code = forest.counts[row, first_slot + v]
+                    heir = give(forest, tree, row, forest.child[child], r, of_code, forest.counts[row, last])
+                    if heir >= 0:
+                        keep_code(forest.counts[row], forest.counts[heir], first_slot, last, v)
+                        forest.constant[heir] = refresh_precision(
+                            forest.gauss[heir], forest.numeric[tree], means, variances, m
+                        )
             if weight > most:
                 most = weight
                 forest.fallback[node] = child

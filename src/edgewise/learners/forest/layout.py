@@ -13,9 +13,9 @@ import numpy as np
 
 from edgewise._compile import kernel
 
-LEAF, NUMERIC, MULTIWAY = 0, 1, 2
-MAJORITY, NAIVE_BAYES, ADAPTIVE = 0, 1, 2
-LEAF_MODES = {"majority": MAJORITY, "naive_bayes": NAIVE_BAYES, "adaptive": ADAPTIVE}
+LEAF, NUMERIC, MULTIWAY, BINARY = 0, 1, 2, 3
+MAJORITY, NAIVE_BAYES, ADAPTIVE, MIXED = 0, 1, 2, 3
+LEAF_MODES = {"majority": MAJORITY, "naive_bayes": NAIVE_BAYES, "adaptive": ADAPTIVE, "mixed": MIXED}
 
 # Fields of a statistics row: weight, mean, sum of squares, least and largest value, 1/variance used by naive Bayes.
 WEIGHT, MEAN, SQUARES, LOW, HIGH, PRECISION = 0, 1, 2, 3, 4, 5
@@ -32,8 +32,10 @@ class Forest(NamedTuple):
     """N trees over k labels. Shapes: n trees, m numeric and c nominal features a tree may use, V nominal slots."""
 
     # fixed for a forest
-    mode: np.ndarray  # [1] how leaves predict
-    max_nodes: np.ndarray  # [1] per tree
+    mode: np.ndarray  # [n] how leaves predict
+    binary: np.ndarray  # [n] whether nominal features split into one code and the rest
+    warm: np.ndarray  # [n] whether children inherit statistics
+    max_nodes: np.ndarray  # [n]
     grace: np.ndarray  # [n] weight between two attempts
     log_confidence: np.ndarray  # [n] ln(1/delta) of the Hoeffding bound
     tie: np.ndarray  # [n] bound below which a split is made although the gap is smaller
@@ -44,10 +46,10 @@ class Forest(NamedTuple):
     # trees
     root: np.ndarray  # [n]
     n_nodes: np.ndarray  # [n]
-    kind: np.ndarray  # [nodes] LEAF, NUMERIC or MULTIWAY
+    kind: np.ndarray  # [nodes] LEAF, NUMERIC, MULTIWAY or BINARY
     feature: np.ndarray  # [nodes] place in the tree's list of numeric or nominal features
-    threshold: np.ndarray  # [nodes]
-    child: np.ndarray  # [nodes] NUMERIC: left child, the right one follows; MULTIWAY: first link; LEAF: the leaf
+    threshold: np.ndarray  # [nodes] NUMERIC: largest value on the left; BINARY: the code on the left
+    child: np.ndarray  # [nodes] NUMERIC, BINARY: left child, right one next; MULTIWAY: first link; LEAF: the leaf
     width: np.ndarray  # [nodes] MULTIWAY: number of links
     fallback: np.ndarray  # [nodes] child for missing values
     links: np.ndarray  # [links] child node of each code, -1 where there is none
@@ -80,7 +82,10 @@ GROWING = {
 def make_forest(
     *,
     n_labels: int,
-    mode: int,
+    mode: np.ndarray,
+    binary: np.ndarray,
+    warm: np.ndarray,
+    max_nodes: np.ndarray,
     grace: np.ndarray,
     confidence: np.ndarray,
     tie: np.ndarray,
@@ -88,15 +93,16 @@ def make_forest(
     nominal: np.ndarray,
     n_numeric: int,
     categories: np.ndarray,
-    max_nodes: int | None = None,
 ) -> Forest:
     """A forest of single leaves. `numeric` and `nominal` are Boolean [trees, columns]: which columns a tree may use."""
     n = grace.size
     offset = slot_offsets(nominal, categories)
     leaves, rows = 2 * n, n * min(n_labels, 4) + 2
     forest = Forest(
-        mode=np.array([mode], np.int64),
-        max_nodes=np.array([NO_LIMIT if max_nodes is None else max_nodes], np.int64),
+        mode=mode.astype(np.int64),
+        binary=binary.astype(bool),
+        warm=warm.astype(bool),
+        max_nodes=max_nodes.astype(np.int64),
         grace=grace.astype(float),
         log_confidence=np.log(1.0 / confidence.astype(float)),
         tie=tie.astype(float),
@@ -146,23 +152,27 @@ def slot_offsets(nominal: np.ndarray, categories: np.ndarray) -> np.ndarray:
     return np.concatenate([np.zeros((len(lists), 1), np.int64), np.cumsum(sizes, axis=1)], axis=1)
 
 
-def widest(forest: Forest) -> int:
-    """Most branches that one split may make."""
-    return max(2, int(forest.categories.max(initial=0)))
+def room_needed(forest: Forest) -> np.ndarray:
+    """Nodes, links, leaves and rows that one tree may take when it learns one example."""
+    branches = 2
+    if not forest.binary.all():
+        branches = max(branches, int(forest.categories.max(initial=0)))
+    rows = 1 + (branches * forest.row.shape[1] if forest.warm.any() else 0)
+    return np.array([branches + 1, 2 * branches, branches + 1, rows], np.int64)
 
 
 @kernel
-def has_room(forest, trees, branches):
-    """Whether `trees` trees may each learn an example, with splits of `branches` branches, in the pools as they are."""
+def has_room(forest, trees, need):
+    """Whether `trees` trees may each learn an example in the pools as they are."""
     return (
-        forest.used[NODES] + trees * (branches + 1) <= forest.kind.size
-        and forest.used[LINKS] + trees * 2 * branches <= forest.links.size
-        and forest.used[LEAVES] >= trees * (branches + 1)
-        and forest.used[ROWS] >= trees
+        forest.used[NODES] + trees * need[NODES] <= forest.kind.size
+        and forest.used[LINKS] + trees * need[LINKS] <= forest.links.size
+        and forest.used[LEAVES] >= trees * need[LEAVES]
+        and forest.used[ROWS] >= trees * need[ROWS]
     )
 
 
-def enlarged(forest: Forest, trees: int, branches: int) -> Forest:
+def enlarged(forest: Forest, trees: int, need: np.ndarray) -> Forest:
     """The forest with at least twice the room in each pool that `has_room` would find too small."""
     size = {NODES: forest.kind.size, LINKS: forest.links.size, LEAVES: len(forest.row), ROWS: len(forest.constant)}
     free = {
@@ -171,12 +181,12 @@ def enlarged(forest: Forest, trees: int, branches: int) -> Forest:
         LEAVES: int(forest.used[LEAVES]),
         ROWS: int(forest.used[ROWS]),
     }
-    need = {NODES: branches + 1, LINKS: 2 * branches, LEAVES: branches + 1, ROWS: 1}
     changes: dict[str, Any] = {"used": forest.used.copy()}
     for pool, fields in GROWING.items():
-        if free[pool] >= trees * need[pool]:
+        wanted = trees * int(need[pool])
+        if free[pool] >= wanted:
             continue
-        more = size[pool] + trees * need[pool]
+        more = size[pool] + wanted
         for field in fields:
             old = getattr(forest, field)
             changes[field] = np.concatenate([old, np.zeros((more, *old.shape[1:]), old.dtype)])
@@ -229,6 +239,6 @@ def rows_of_trees(forest: Forest) -> dict[int, np.ndarray]:
 def children(forest: Forest, node: int) -> list[int]:
     """The child nodes of a split, in order of branch or code, leaving out codes without a child."""
     first = int(forest.child[node])
-    if forest.kind[node] == NUMERIC:
+    if forest.kind[node] != MULTIWAY:
         return [first, first + 1]
     return [int(child) for child in forest.links[first : first + forest.width[node]] if child >= 0]

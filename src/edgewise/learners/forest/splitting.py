@@ -34,7 +34,7 @@ def weight_below(gauss, j, threshold):
 
 
 @kernel
-def numeric_merit(forest, rows, j, weights, logs, seen):
+def numeric_merit(forest, rows, j, weights, logs, mass):
     """Best threshold of numeric feature j and its information gain in bits; gain 0 if there is no candidate.
 
     With f(x) = x ln x, n times the gain is f(n) - sum_c f(n_c) - sum_b [f(n_b) - sum_c f(n_bc)]. Only classes whose
@@ -74,7 +74,7 @@ def numeric_merit(forest, rows, j, weights, logs, seen):
                         inside += x_log_x(below) + x_log_x(weights[r] - below)
             right = total - left
             if left >= LEAST_BRANCH * total and right >= LEAST_BRANCH * total:
-                merit = (impurity - (x_log_x(left) + x_log_x(right) - inside)) / seen * BITS
+                merit = (impurity - (x_log_x(left) + x_log_x(right) - inside)) / mass * BITS
                 if merit > best + TIE:
                     best, chosen = merit, threshold
     return best, chosen
@@ -110,9 +110,38 @@ def nominal_merit(forest, rows, first, last):
     return (x_log_x(total) - inside - branches) * BITS
 
 
+@kernel
+def binary_merit(forest, rows, first, last):
+    """The code whose split from all others gains most, and that gain in bits times the feature's counted weight."""
+    k = rows.size
+    total = 0.0
+    whole = 0.0
+    for r in range(k):
+        if rows[r] >= 0:
+            weight = forest.counts[rows[r], last]
+            total += weight
+            whole += x_log_x(weight)
+    impurity = x_log_x(total) - whole
+    best, chosen = 0.0, 0
+    for v in range(first, last):
+        equal = 0.0
+        inside = 0.0
+        for r in range(k):
+            if rows[r] >= 0:
+                of_class = forest.counts[rows[r], v]
+                equal += of_class
+                inside += x_log_x(of_class) + x_log_x(forest.counts[rows[r], last] - of_class)
+        rest = total - equal
+        if equal >= LEAST_BRANCH * total and rest >= LEAST_BRANCH * total and equal > 0.0:
+            merit = (impurity - (x_log_x(equal) + x_log_x(rest) - inside)) * BITS
+            if merit > best + TIE:
+                best, chosen = merit, v - first
+    return best, chosen
+
+
 @routine
 def best_split(forest, tree, leaf, m, c, weights, logs):
-    """The split that the leaf should make: feature (numeric ones first) and threshold; feature -1 if none yet.
+    """The split that the leaf should make: feature (numeric ones first) and threshold or code; feature -1 if none yet.
 
     Splits when the gain of the best feature exceeds that of the next (or of not splitting: 0) by more than the
     Hoeffding bound, or when the bound has fallen below the tree's tie threshold.
@@ -121,15 +150,26 @@ def best_split(forest, tree, leaf, m, c, weights, logs):
     seen = forest.tally[leaf, SEEN]
     best, second = 0.0, 0.0
     feature, threshold = -1, 0.0
+    mass = seen
+    if forest.warm[tree]:
+        mass = 0.0
+        for r in range(rows.size):
+            mass += forest.class_weight[leaf, r]
     for r in range(rows.size):
         weights[r] = -1.0
     for j in range(m + c):
         cut = 0.0
         if j < m:
-            merit, cut = numeric_merit(forest, rows, j, weights, logs, seen)
+            merit, cut = numeric_merit(forest, rows, j, weights, logs, mass)
         else:
             offset = forest.offset[tree]
-            merit = nominal_merit(forest, rows, offset[j - m], offset[j - m + 1] - 1) / seen
+            first, last = offset[j - m], offset[j - m + 1] - 1
+            if forest.binary[tree]:
+                merit, code = binary_merit(forest, rows, first, last)
+                merit /= mass
+                cut = float(code)
+            else:
+                merit = nominal_merit(forest, rows, first, last) / mass
         if merit > best + TIE:
             second = best
             best, feature, threshold = merit, j, cut

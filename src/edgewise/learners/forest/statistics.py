@@ -15,8 +15,8 @@ PRODUCT_TOP, PRODUCT_BOTTOM = 1e100, 1e-100
 
 
 @kernel
-def update_moments(moments, x, means, variances):
-    """Count one example in the columns' running moments; give mean and variance of each column, this one included."""
+def count_moments(moments, x):
+    """Count one example in the columns' running moments."""
     for f in range(x.size):
         value = x[f]
         if value == value:
@@ -24,8 +24,6 @@ def update_moments(moments, x, means, variances):
             delta = value - moments[1, f]
             moments[1, f] += delta / moments[0, f]
             moments[2, f] += delta * (value - moments[1, f])
-        means[f] = moments[1, f]
-        variances[f] = moments[2, f] / max(moments[0, f], 1.0)
 
 
 @kernel
@@ -48,17 +46,10 @@ def new_row(forest):
 
 
 @kernel
-def update_gauss(gauss, x, w, columns, means, variances, m):
-    """Weighted Welford step for every numeric feature, and the precision that naive Bayes will use.
-
-    The variance is (squares + v0)/(weight + 1), at least a thousandth of v0, where v0 is the column's variance so far:
-    one example's worth of the column's own spread, so that a class seen once is neither certain nor impossible. A
-    feature that the class has never shown takes the column's mean; one that never varied says nothing (precision 0).
-    Returns the sum of log(precision)/2.
-    """
+def update_gauss(gauss, x, w, m):
+    """Weighted Welford step for every numeric feature."""
     for j in range(m):
         value = x[j]
-        spread = variances[columns[j]]
         here = value == value
         step = w if here else 0.0
         weight = gauss[WEIGHT, j] + step
@@ -68,12 +59,25 @@ def update_gauss(gauss, x, w, columns, means, variances, m):
         rest = value - mean if here else 0.0
         squares = gauss[SQUARES, j] + step * delta * rest
         gauss[WEIGHT, j] = weight
-        gauss[MEAN, j] = mean if weight > 0.0 else means[columns[j]]
+        gauss[MEAN, j] = mean
         gauss[SQUARES, j] = squares
         gauss[LOW, j] = min(gauss[LOW, j], value) if here else gauss[LOW, j]
         gauss[HIGH, j] = max(gauss[HIGH, j], value) if here else gauss[HIGH, j]
-        variance = max((squares + spread) / (weight + 1.0), VARIANCE_FLOOR * spread)
+
+
+@kernel
+def refresh_precision(gauss, columns, means, variances, m):
+    """What naive Bayes uses of every numeric feature, mean and precision; returns the sum of log(precision)/2.
+
+    The variance is (squares + v0)/(weight + 1), at least a thousandth of v0, where v0 is the column's variance so far:
+    one example's worth of the column's own spread, so that a class seen once is neither certain nor impossible. A
+    column that never varied says nothing (precision 0). A feature that the class never showed takes the column's mean.
+    """
+    for j in range(m):
+        spread = variances[columns[j]]
+        variance = max((gauss[SQUARES, j] + spread) / (gauss[WEIGHT, j] + 1.0), VARIANCE_FLOOR * spread)
         gauss[PRECISION, j] = min(1.0 / variance, LARGEST_PRECISION) if spread > 0.0 else 0.0
+        gauss[MEAN, j] = gauss[MEAN, j] if gauss[WEIGHT, j] > 0.0 else means[columns[j]]
     total = 0.0
     product = 1.0
     for j in range(m):

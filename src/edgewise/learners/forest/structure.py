@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from edgewise.learners.forest.layout import LEAF, NUMERIC, Forest
+from edgewise.learners.forest.layout import BINARY, LEAF, NUMERIC, Forest
 
 
 def structure(forest: Forest, tree: int) -> tuple[Any, ...]:
-    """("numeric", column, threshold, left, right), ("nominal", column, {code: child}) or ("leaf", class weights).
+    """("numeric", column, threshold, left, right), ("nominal", column, {code: child}), ("binary", column, code, equal,
+    rest) or ("leaf", class weights).
 
     `column` counts the numeric and the nominal columns apart, from 0 each.
     """
@@ -19,6 +20,8 @@ def structure(forest: Forest, tree: int) -> tuple[Any, ...]:
             return ("leaf", forest.class_weight[first].tolist())
         if forest.kind[node] == NUMERIC:
             return ("numeric", int(forest.numeric[tree, j]), float(forest.threshold[node]), of(first), of(first + 1))
+        if forest.kind[node] == BINARY:
+            return ("binary", int(forest.nominal[tree, j]), int(forest.threshold[node]), of(first), of(first + 1))
         links = forest.links[first : first + forest.width[node]]
         return (
             "nominal",

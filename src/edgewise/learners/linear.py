@@ -1,0 +1,132 @@
+"""Online softmax regression with AdaGrad (Duchi, Hazan and Singer 2011), one bank of arrays for all linear learners.
+
+Numeric columns are standardized by the running mean and variance of the stream and clipped; a nominal column has an
+input for each code.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from edgewise._compile import kernel
+from edgewise.parameters import Parameterized
+
+
+class SoftmaxRegression(Parameterized):
+    """Softmax regression as weak learner.
+
+    Parameters
+    ----------
+    step : AdaGrad's step size.
+    clip : largest standardized value; outliers count as this far from the mean.
+    """
+
+    def __init__(self, step: float = 0.2, clip: float = 5.0) -> None:
+        self.step = step
+        self.clip = clip
+
+    def check(self) -> None:
+        for name in ("step", "clip"):
+            if not getattr(self, name) > 0.0:
+                raise ValueError(f"{name}={getattr(self, name)!r}: a positive number")
+
+
+class LinearBank(NamedTuple):
+    """n linear learners over k labels. Inputs: the numeric columns, a bias, a slot for each code of each column."""
+
+    step: np.ndarray  # [n]
+    clip: np.ndarray  # [n]
+    offset: np.ndarray  # [columns + 1] first input of each nominal column
+    weights: np.ndarray  # [n, k, inputs]
+    squares: np.ndarray  # [n, k, inputs] sums of squared gradients
+
+
+def make_bank(learners: list[SoftmaxRegression], n_labels: int, n_numeric: int, categories: np.ndarray) -> LinearBank:
+    """Learners that know nothing yet."""
+    offset = n_numeric + 1 + np.concatenate([[0], np.cumsum(categories)]).astype(np.int64)
+    shape = (len(learners), n_labels, int(offset[-1]))
+    return LinearBank(
+        np.array([learner.step for learner in learners], float),
+        np.array([learner.clip for learner in learners], float),
+        offset,
+        np.zeros(shape),
+        np.zeros(shape),
+    )
+
+
+def bank_with_categories(bank: LinearBank, categories: np.ndarray) -> LinearBank:
+    """The bank with inputs for more codes per nominal column; what it has learned moves to the new places."""
+    first = int(bank.offset[0])
+    offset = first + np.concatenate([[0], np.cumsum(categories)]).astype(np.int64)
+    moved = []
+    for old in (bank.weights, bank.squares):
+        new = np.zeros((*old.shape[:2], int(offset[-1])))
+        new[..., :first] = old[..., :first]
+        for column, size in enumerate(np.diff(bank.offset)):
+            new[..., offset[column] : offset[column] + size] = old[..., bank.offset[column] : bank.offset[column + 1]]
+        moved.append(new)
+    return bank._replace(offset=offset, weights=moved[0], squares=moved[1])
+
+
+@kernel
+def dot(a, b, n):
+    """Inner product of the first n numbers, in four running sums so that the loop vectorizes."""
+    s0 = s1 = s2 = s3 = 0.0
+    whole = n - n % 4
+    for j in range(0, whole, 4):
+        s0 += a[j] * b[j]
+        s1 += a[j + 1] * b[j + 1]
+        s2 += a[j + 2] * b[j + 2]
+        s3 += a[j + 3] * b[j + 3]
+    for j in range(whole, n):
+        s0 += a[j] * b[j]
+    return (s0 + s1) + (s2 + s3)
+
+
+@kernel
+def linear_speaks(bank, i, numeric, nominal, means, variances, inputs, p):
+    """Fill p with linear learner i's probabilities, and `inputs` with what it learns from."""
+    n = numeric.size
+    clip = bank.clip[i]
+    for f in range(n):
+        z = 0.0
+        if numeric[f] == numeric[f] and variances[f] > 0.0:
+            z = min(max((numeric[f] - means[f]) / math.sqrt(variances[f]), -clip), clip)
+        inputs[f] = z
+    inputs[n] = 1.0
+    top = -math.inf
+    for r in range(p.size):
+        logit = dot(bank.weights[i, r], inputs, n + 1)
+        for c in range(nominal.size):
+            if nominal[c] >= 0:
+                logit += bank.weights[i, r, bank.offset[c] + nominal[c]]
+        p[r] = logit
+        top = max(top, logit)
+    total = 0.0
+    for r in range(p.size):
+        p[r] = math.exp(p[r] - top)
+        total += p[r]
+    for r in range(p.size):
+        p[r] /= total
+
+
+@kernel
+def linear_learns(bank, i, nominal, label, w, inputs, p):
+    """One AdaGrad step of linear learner i on the example it has just spoken of, with weight w."""
+    n = inputs.size
+    step = bank.step[i]
+    for r in range(p.size):
+        g = w * (p[r] - (1.0 if r == label else 0.0))
+        weights, squares = bank.weights[i, r], bank.squares[i, r]
+        for e in range(n):
+            slope = g * inputs[e]
+            squares[e] += slope * slope
+            weights[e] -= step * slope / math.sqrt(squares[e]) if squares[e] > 0.0 else 0.0
+        for c in range(nominal.size):
+            if nominal[c] >= 0:
+                e = bank.offset[c] + nominal[c]
+                squares[e] += g * g
+                weights[e] -= step * g / math.sqrt(squares[e]) if squares[e] > 0.0 else 0.0

@@ -1,0 +1,152 @@
+"""What the README says is so: its example runs, its names exist, its tables are those of the result files."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import edgewise as ew
+
+TOP = Path(__file__).resolve().parent.parent
+README = (TOP / "README.md").read_text()
+PAGES = [TOP / "README.md", TOP / "docs" / "theory.md"]
+
+
+@pytest.fixture
+def readme(monkeypatch):
+    """benchmarks/readme.py, which imports its neighbors by name."""
+    monkeypatch.syspath_prepend(str(TOP / "benchmarks"))
+    return importlib.import_module("readme")
+
+
+def block(text, name):
+    return text.split(f"<!-- table: {name} -->\n")[1].split("\n<!-- end -->")[0]
+
+
+def test_the_example_runs_as_it_is(capsys):
+    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    names = {}
+    exec(compile(example, "README.md", "exec"), names)
+    model, y = names["model"], names["y"]
+    assert model.rounds_ == len(names["guesses"]) == 1500
+    assert (names["guesses"] == y[:1500]).mean() > max(np.unique(y, return_counts=True)[1]) / len(y)
+    printed = capsys.readouterr().out
+    assert "mistakes in 1500 rounds" in printed
+
+
+def test_classes_and_commands_exist():
+    table = README.split("## Algorithms")[1].split("\n\n")[1]
+    classes = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
+    assert {"AdaBoostOLM", "OnlineMBBM"} <= set(classes)
+    for name in classes:
+        assert isinstance(getattr(ew, name), type)
+    from edgewise.cli import main
+
+    commands = re.findall(r"^edgewise (\w+)", README.split("## Command line")[1].split("```")[1], re.MULTILINE)
+    assert "race" in commands
+    for command in commands:
+        assert command in main.commands
+    for target in re.findall(r"^make (\w+)", README, re.MULTILINE):
+        assert f"\n{target}:" in (TOP / "Makefile").read_text()
+
+
+def test_attributes_that_the_readme_promises():
+    model = ew.AdaBoostOLM(n_estimators=3, random_state=1)
+    X, y = ew.datasets.shuffled(*ew.datasets.load("balance"), seed=1, rows=60)
+    model.prequential(X, y)
+    for name in re.findall(r"`model\.(\w+)", README):
+        getattr(model, name)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    text = page.read_text()
+    for target in re.findall(r"\]\(([^)]+)\)", text):
+        path, _, anchor = target.partition("#")
+        if path.startswith("http"):
+            continue
+        there = (page.parent / path).resolve() if path else page
+        assert there.exists(), target
+        if anchor:
+            titles = re.findall(r"^#+ (.*)$", there.read_text(), re.MULTILINE)
+            assert anchor in [re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles]
+
+
+def test_every_file_named_is_there():
+    for name in re.findall(r"`((?:benchmarks|docs|examples)/[\w/.-]+\.(?:py|png|md))", README):
+        assert (TOP / name).exists(), name
+
+
+@pytest.mark.parametrize("name", ["accuracy", "speed", "defaults"])
+def test_tables_are_up_to_date(readme, name):
+    path = TOP / "benchmarks" / "results" / readme.BLOCKS[name].source
+    if not path.exists():
+        pytest.skip(f"no {path.name}: nothing to compare the table with")
+    assert block(README, name) == block(readme.filled(README), name)
+
+
+def run(name, model, learners, seed, whole, last):
+    numbers = {"all": whole, "last_fifth": last, "cpu_s": 1.0, "rows": 100}
+    return {"data": name, "model": model, "learners": learners, "seed": seed, **numbers}
+
+
+def test_tables_from_made_up_results(readme, tmp_path):
+    """Means over seeds, the newest of equal cells, the best edge only if all five are there; twice changes nothing."""
+    cell = {"data": "balance", "algorithm": "DT", "seed": 1, "complete": True, "cpu_s": 1.0}
+    cells = [
+        cell | {"all": 0.1, "last_fifth": 0.1},
+        cell | {"all": 0.7, "last_fifth": 0.8},
+        cell | {"all": 0.8, "last_fifth": 0.9, "seed": 2},
+        cell | {"all": 0.0, "last_fifth": 0.0, "seed": 3, "complete": False},
+        cell | {"all": 0.9, "last_fifth": 0.9, "algorithm": "MB .1"},
+    ]
+    (tmp_path / "paper_tables.jsonl").write_text("\n".join(map(json.dumps, cells)) + '\n{"data": "bal')
+    runs = [run("car", "AdaBoostOLM", 10, 1, 0.5, 0.6), run("car", "AdaBoostOLM", 10, 2, 0.7, 0.8)]
+    runs += [run("car", "AdaBoostOLM", 20, 1, 0.1, 0.1), run("car", "best peer", 100, 1, 0.3, 1.0)]
+    (tmp_path / "defaults.json").write_text(json.dumps(runs))
+    both = [{"contender": "capymoa.OzaBoost", "best_cpu_s": 3.0}, {"contender": "edgewise.OzaBoost", "best_cpu_s": 1.5}]
+    report = {"machine": {"cpu": "a", "system": "b", "python": "c"}, "settings": {"trees": 100, "repeats": 3}}
+    report["results"] = [found | {"data": "car", "rows": 1728, "options": {}} for found in both]
+    (tmp_path / "speed.json").write_text(json.dumps(report))
+
+    text = readme.filled(README, tmp_path)
+    accuracy, speed, defaults = (block(text, name) for name in ("accuracy", "speed", "defaults"))
+    assert "| Balance | .850 (.768) | – (.772) | – (.754) | – (.821) |" in accuracy
+    assert "| Balance | .750 (.734) |" in accuracy
+    assert "Of 2 values, 1 are more than 0.02 above the paper's, 0 more than that below." in accuracy
+    assert "| car | 1,728 | 2x | – | – | – |" in speed
+    assert "| data | rows | AdaBoostOLM, 10 | best peer | CPU s, 10 learners |" in defaults
+    assert "| car | 100 | .600 / .700 | .300 / 1.000 | 1.0 |" in defaults
+    assert "2 shuffles" in defaults
+    assert readme.filled(text, tmp_path) == text
+
+
+def test_without_results_the_tables_say_so(readme, tmp_path):
+    text = readme.filled(README, tmp_path)
+    for name, table in readme.BLOCKS.items():
+        assert block(text, name) == f"*Not here yet: `benchmarks/results/{table.source}` is missing or incomplete.*"
+
+
+def test_check_fails_on_a_changed_table(readme, tmp_path, monkeypatch):
+    changed = tmp_path / "README.md"
+    changed.write_text(readme.filled(README).replace("<!-- end -->", "| extra |\n<!-- end -->", 1))
+    monkeypatch.setattr(readme, "README", changed)
+    monkeypatch.setattr(sys, "argv", ["readme.py", "--check"])
+    with pytest.raises(SystemExit) as stopped:
+        readme.main()
+    assert stopped.value.code
+    monkeypatch.setattr(sys, "argv", ["readme.py"])
+    readme.main()
+    assert changed.read_text() == readme.filled(README)
+
+
+def test_the_script_runs_on_its_own():
+    done = subprocess.run([sys.executable, str(TOP / "benchmarks" / "readme.py"), "--help"], capture_output=True)
+    assert done.returncode == 0

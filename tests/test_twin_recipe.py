@@ -1,0 +1,682 @@
+"""What the ensemble may do beyond the paper, against plain Python, and that plain Python against hand computations.
+
+Warm starts, binary nominal splits, mixed leaves, the linear learner, committees of both kinds of learner, probability
+votes, the softmax loss, power and normalization of importances, range and start of the learner weights, and following
+the best expert; then that switching all of it off leaves the paper's algorithm as it was.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import truncnorm
+
+from tests.golden import make_paper
+from tests.naive import boosters as naive
+from tests.naive import losses
+from tests.naive.linear import SoftmaxRegression
+from tests.naive.tree import MISSING, Moments, Tree, above, argmax, below
+from tests.test_twin_boosters import Scripted, assert_close, assert_same_rounds, run
+from tests.test_twin_tree import NAN, Stream, plant, random_stream, teach
+
+EVERY_LOSS = (*losses.LOSSES, losses.SOFTMAX)
+few = settings(max_examples=60, deadline=None)
+
+
+# The library against the plain learners and boosters
+
+
+def twins(stream: Stream, moments: Moments, model: Any, estimators: Sequence[Any]) -> tuple[list[Any], list[float]]:
+    """Plain learners with the constants that the library drew, and their factors on the importance."""
+    from edgewise import HoeffdingTree
+
+    drawn = model.parameters_
+    learners: list[Any] = []
+    scales: list[float] = []
+    for i in range(model.n_estimators):
+        estimator = estimators[min(i, len(estimators) - 1)]
+        if not isinstance(estimator, HoeffdingTree):
+            learners.append(SoftmaxRegression(stream.k, moments, step=estimator.step, clip=estimator.clip))
+            scales.append(1.0)
+            continue
+        tree = Tree(
+            stream.k,
+            *stream.counts,
+            moments,
+            grace=float(drawn.grace_period[i]),
+            delta=float(drawn.split_confidence[i]),
+            tie=float(drawn.tie_threshold[i]),
+            leaf=estimator.leaf_prediction,
+            features=[f for f, column in enumerate(stream.columns) if drawn.features[i, column]],
+            max_nodes=estimator.max_nodes,
+            nominal=estimator.nominal_splits,
+            warm_start=estimator.warm_start,
+        )
+        learners.append(tree)
+        scales.append(float(drawn.importance_scale[i]))
+    return learners, scales
+
+
+def assert_same_structure(got: tuple[Any, ...], expected: tuple[Any, ...], columns: list[int]) -> None:
+    assert got[0] == expected[0]
+    if expected[0] == "leaf":
+        assert list(got[1]) == pytest.approx(expected[1], rel=1e-9, abs=1e-9)
+        return
+    assert got[1] == columns[expected[1]]
+    if expected[0] == "nominal":
+        assert sorted(got[2]) == sorted(expected[2])
+        for code, child in expected[2].items():
+            assert_same_structure(got[2][code], child, columns)
+        return
+    assert got[2] == (expected[2] if expected[0] == "binary" else pytest.approx(expected[2], rel=1e-9, abs=1e-9))
+    assert_same_structure(got[3], expected[3], columns)
+    assert_same_structure(got[4], expected[4], columns)
+
+
+def assert_same_run(stream: Stream, estimators: Sequence[Any], n: int, seed: int, **options: Any) -> None:
+    """The library's boosting of the learners and the plain one agree in everything that can be seen."""
+    from edgewise import AdaBoostOLM
+
+    given_estimator = list(estimators) if len(estimators) > 1 else estimators[0]
+    model = AdaBoostOLM(given_estimator, n, random_state=seed, **options)
+    trace = model.trace(stream.table(), stream.y, sample_weight=stream.weights)
+
+    moments = Moments(stream.counts[0])
+    learners, scales = twins(stream, moments, model, estimators)
+    renamed = {"importance_power": "power", "normalize_importance": "normalize"}
+    known = {renamed.get(name, name): value for name, value in options.items() if name != "chunk_size"}
+    booster = naive.AdaBoostOLM(stream.k, learners, moments, scales=scales, **known)
+    uniforms = trace.uniforms[:, 0].tolist() if options["follow"] == "draw" else [0.0] * len(stream.y)
+    assert_same_rounds(trace, run(stream, booster, uniforms))
+    for i, learner in enumerate(learners):
+        if isinstance(learner, Tree):
+            assert_same_structure(model.structure(i), learner.structure(), stream.columns)
+    assert_close(model.learner_weights_, booster.alpha)
+    assert_close(model.edges_, booster.edges())
+    rows = [booster.decisions(*stream.row(t)) for t in range(0, len(stream.y), 7)]
+    expected = [row[1] - row[0] for row in rows] if stream.k == 2 else rows
+    np.testing.assert_allclose(model.decision_function(stream.table()[::7]), expected, rtol=1e-9, atol=1e-9)
+
+
+PAPER: dict[str, Any] = {
+    "loss": "logistic",
+    "vote": "cost",
+    "follow": "draw",
+    "importance_power": 1.0,
+    "normalize_importance": False,
+    "weight_range": None,
+    "first_weight": 0.0,
+}
+
+
+def some_tree(seed: int, stream: Stream, **options: Any) -> Any:
+    """An eager tree with drawn constants; what `options` leaves open is drawn by the seed."""
+    from edgewise import HoeffdingTree, LogUniform
+
+    rng = np.random.default_rng(seed + 3000)
+    drawn = {
+        "grace_period": (1, 6),
+        "split_confidence": LogUniform(0.05, 0.9),
+        "tie_threshold": (0.1, 0.9),
+        "importance_scale": LogUniform(0.5, 4.0),
+        "leaf_prediction": str(rng.choice(["mixed", "adaptive", "naive_bayes"])),
+        "nominal_splits": str(rng.choice(["binary", "multiway"])),
+        "warm_start": bool(rng.random() < 0.7),
+        "max_features": None if rng.random() < 0.5 else int(rng.integers(1, sum(stream.counts) + 1)),
+        "max_nodes": None if rng.random() < 0.7 else int(rng.integers(3, 12)),
+    }
+    return HoeffdingTree(**drawn | options)
+
+
+@pytest.mark.parametrize("leaf", ["majority", "naive_bayes", "adaptive", "mixed"])
+@pytest.mark.parametrize("warm_start", [False, True])
+@pytest.mark.parametrize("nominal_splits", ["multiway", "binary"])
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.plain), 1, 2, 3])
+def test_trees(seed, nominal_splits, warm_start, leaf):
+    from edgewise import HoeffdingForest
+
+    seed = 600 + seed + 10 * warm_start + 20 * (nominal_splits == "binary")
+    stream = random_stream(seed, weighted=True)
+    tree = some_tree(seed, stream, leaf_prediction=leaf, nominal_splits=nominal_splits, warm_start=warm_start)
+    model = HoeffdingForest(tree, 3, random_state=seed)
+    guesses = model.prequential(stream.table(), stream.y, sample_weight=stream.weights)
+
+    moments = Moments(stream.counts[0])
+    trees, scales = twins(stream, moments, model, [tree])
+    forest = naive.HoeffdingForest(stream.k, trees, moments, scales=scales)
+    assert guesses.tolist() == [r.guess for r in run(stream, forest)]
+    for i, tree in enumerate(trees):
+        assert_same_structure(model.structure(i), tree.structure(), stream.columns)
+    means = [np.mean([tree.vote(*stream.row(t)) for tree in trees], axis=0) for t in range(len(stream.y))]
+    np.testing.assert_allclose(model.predict_proba(stream.table()), means, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("clip", [0.8, 5.0])
+@pytest.mark.parametrize("vote", ["probability", "argmax", "cost"])
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.plain), 1, 2])
+def test_linear_learners(seed, vote, clip):
+    import edgewise as ew
+
+    seed = 700 + seed + 10 * (vote == "cost") + 20 * (clip == 5.0)
+    stream = random_stream(seed, weighted=True)
+    estimators = [ew.SoftmaxRegression(step=0.5, clip=clip), ew.SoftmaxRegression(clip=clip)]
+    assert_same_run(stream, estimators[: 1 + seed % 2], 1 + seed % 3, seed, **PAPER | {"vote": vote})
+
+
+OPTIONS: list[dict[str, Any]] = [
+    *({"vote": "probability", "loss": loss} for loss in EVERY_LOSS),
+    {"loss": "softmax"},
+    {"loss": "softmax", "vote": "argmax"},
+    {"importance_power": 0.5},
+    {"importance_power": 0.25, "normalize_importance": True},
+    {"normalize_importance": True},
+    {"importance_power": 0.5, "normalize_importance": True, "loss": "square_hinge"},
+    {"weight_range": (0.0, 4.0)},
+    {"weight_range": (-0.25, 0.5), "loss": "exponential"},
+    {"first_weight": 0.1},
+    {"follow": "best"},
+    {"follow": "best", "first_weight": 0.3, "vote": "argmax"},
+    {"follow": "vote", "vote": "probability", "first_weight": 0.1},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.plain), 1, 2])
+def test_one_option_at_a_time(seed, options):
+    seed = 800 + seed + 3 * OPTIONS.index(options)
+    stream = random_stream(seed, weighted=True)
+    assert_same_run(stream, [some_tree(seed, stream)], 1 + seed % 5, seed, **PAPER | options)
+
+
+RECIPE: dict[str, Any] = {
+    "loss": "softmax",
+    "vote": "probability",
+    "follow": "vote",
+    "importance_power": 0.5,
+    "normalize_importance": True,
+    "weight_range": (0.0, 4.0),
+    "first_weight": 0.1,
+}
+
+
+def mixed_committee(seed: int, stream: Stream) -> list[Any]:
+    """One linear learner, one calm tree, and eager trees with a part of the features."""
+    import edgewise as ew
+
+    calm = some_tree(seed, stream, grace_period=9, split_confidence=0.1, tie_threshold=0.2, importance_scale=1.0)
+    return [ew.SoftmaxRegression(), calm, some_tree(seed + 1, stream, max_features=0.7)]
+
+
+@pytest.mark.parametrize("seed", [pytest.param(s, marks=pytest.mark.plain) if s < 3 else s for s in range(16)])
+def test_mixed_committees_with_everything_on(seed):
+    seed = 900 + seed
+    stream = random_stream(seed, weighted=True)
+    follow = ("vote", "draw", "best")[seed % 3]
+    chunk_size = (1, 7, 32, 256)[seed % 4]
+    options = RECIPE | {"follow": follow, "chunk_size": chunk_size}
+    assert_same_run(stream, mixed_committee(seed, stream), 2 + seed % 6, seed, **options)
+
+
+@pytest.mark.parametrize("follow", ["draw", "best"])
+@pytest.mark.parametrize("seed", [950, 951, 952])
+def test_chunks_and_calls_change_no_bit(seed, follow):
+    from edgewise import AdaBoostOLM
+
+    stream = random_stream(seed, weighted=True)
+    committee, table = mixed_committee(seed, stream), stream.table()
+
+    def traced(chunk_size: int, cuts: Sequence[int]) -> list[np.ndarray]:
+        options = RECIPE | {"follow": follow, "chunk_size": chunk_size}
+        model = AdaBoostOLM(committee, 5, random_state=seed, **options)
+        pieces = []
+        for part in np.split(np.arange(len(stream.y)), cuts):
+            known = {"classes": np.arange(stream.k), "sample_weight": stream.weights[part]}
+            pieces.append(model.trace(table[part], stream.y[part], **known))
+        return [*(np.concatenate(field) for field in zip(*pieces, strict=True)), model.decision_function(table)]
+
+    whole = traced(256, [])
+    for chunk_size, cuts in ((1, []), (7, []), (64, [3, 50]), (5, [20, 21])):
+        for got, expected in zip(traced(chunk_size, cuts), whole, strict=True):
+            np.testing.assert_array_equal(got, expected)
+
+
+def test_categories_that_come_later():
+    """A code that no call has named yet is missing to nobody once it comes: all learners make room for it."""
+    from edgewise import AdaBoostOLM
+    from edgewise.streams.table import Table
+
+    seeds = [s for s in range(960, 990) if max(random_stream(s).sizes) > 2][:4]
+    for seed in seeds:
+        stream = random_stream(seed, weighted=True)
+        half = len(stream.y) // 2
+        stream.values[:half][(stream.values[:half] > 1) & np.array(stream.is_nominal)] = np.nan
+        whole = stream.table()
+        small = tuple(
+            feature if feature.categories is None else feature._replace(categories=feature.categories[:2])
+            for feature in whole.features
+        )
+        known = {"classes": np.arange(stream.k)}
+        first, second = (AdaBoostOLM(mixed_committee(seed, stream), 4, random_state=seed, **RECIPE) for _ in range(2))
+        at_once = first.trace(whole, stream.y, sample_weight=stream.weights, **known)
+        parts = [Table(stream.values[:half], small), whole[half:]]
+        in_two = [
+            second.trace(parts[0], stream.y[:half], sample_weight=stream.weights[:half], **known),
+            second.trace(parts[1], stream.y[half:], sample_weight=stream.weights[half:], **known),
+        ]
+        for got, expected in zip(zip(*in_two, strict=True), at_once, strict=True):
+            np.testing.assert_array_equal(np.concatenate(got), expected)
+        np.testing.assert_array_equal(first.decision_function(whole), second.decision_function(whole))
+
+
+def test_the_streams_make_every_kind_of_split():
+    """The comparisons above would be empty if no tree grew, or none grew below a warm start."""
+    deep = {"numeric": 0, "nominal": 0, "binary": 0}
+    for seed in range(600, 614):
+        stream = random_stream(seed)
+        for nominal in ("multiway", "binary"):
+            moments = Moments(stream.counts[0])
+            constants = {"grace": 4, "delta": 0.3, "tie": 0.4, "leaf": "mixed"}
+            tree = Tree(stream.k, *stream.counts, moments, nominal=nominal, warm_start=True, **constants)
+            for t in range(len(stream.y)):
+                teach(tree, *stream.row(t), int(stream.y[t]))
+            for kind in deep:
+                deep[kind] += str(tree.structure()[2:]).count(repr(kind))
+    assert min(deep.values()) >= 10
+
+
+# The softmax loss
+
+
+score = st.floats(-8.0, 8.0)
+states = st.integers(2, 6).flatmap(
+    lambda k: st.tuples(
+        st.lists(score, min_size=k, max_size=k),
+        st.integers(0, k - 1),
+        st.lists(st.floats(0.01, 1.0), min_size=k, max_size=k).map(lambda raw: [x / sum(raw) for x in raw]),
+    )
+)
+
+
+@pytest.mark.plain
+@few
+@given(state=states, n=st.integers(1, 20), t=st.integers(1, 10**6))
+def test_softmax_kernels(state, n, t):
+    from edgewise.theory import losses as kernels
+
+    scores, label, p = state
+    k, s = len(scores), np.array(scores)
+    matrix = losses.cost_matrix("softmax", scores)
+    near = {"rel": 1e-12, "abs": 1e-14}
+    code = kernels.SOFTMAX
+    assert kernels.LOSSES["softmax"] == code
+    assert kernels.loss_value(code, s, label) == pytest.approx(losses.value("softmax", scores, label), **near)
+    assert kernels.right_cost(code, s, label) == pytest.approx(matrix[label][label], **near)
+    assert [kernels.cost_entry(code, s, label, l) for l in range(k)] == pytest.approx(matrix[label], **near)
+    out = np.full(k, np.nan)
+    kernels.cost_row(code, s, label, out)
+    assert out == pytest.approx(matrix[label], **near)
+    kernels.expected_costs(code, s, np.array(p), out, np.full(k, np.nan))
+    assert out == pytest.approx([sum(p[r] * matrix[r][l] for r in range(k)) for l in range(k)], **near)
+    assert out == pytest.approx([losses.softmax(scores)[l] - p[l] for l in range(k)], **near)
+    assert kernels.step_size(code, k, n, n - 1, t) == pytest.approx(2.0 * math.sqrt(2.0 / t), rel=1e-13)
+
+
+@pytest.mark.plain
+def test_softmax_kernels_survive_scores_far_apart():
+    from edgewise.theory import losses as kernels
+
+    far, row = np.array([0.0, 1000.0]), np.zeros(2)
+    assert kernels.loss_value(kernels.SOFTMAX, far, 0) == pytest.approx(1000.0)
+    assert kernels.loss_value(kernels.SOFTMAX, far, 1) == 0.0
+    kernels.cost_row(kernels.SOFTMAX, far, 0, row)
+    assert row.tolist() == [-1.0, 1.0]
+    assert kernels.right_cost(kernels.SOFTMAX, far, 1) == 0.0
+
+
+@pytest.mark.parametrize("loss", EVERY_LOSS)
+@few
+@given(state=states, alpha=st.floats(-2.0, 4.0))
+def test_derivative_along_a_distribution_agrees_with_differences_of_the_loss(loss, state, alpha):
+    scores, label, h = state
+    step = 1e-5
+
+    def f(a: float) -> float:
+        return losses.value(loss, [s + a * x for s, x in zip(scores, h, strict=True)], label)
+
+    slope = (f(alpha + step) - f(alpha - step)) / (2.0 * step)
+    expected = losses.derivative_along(loss, scores, label, h, alpha)
+    # Truncation is step^2 f'''/6 or, at the kinks of the hinge, (k - 1) step / 4; rounding is eps f / step.
+    tolerance = 1e-9 * max(1.0, abs(expected)) + 1e-10 * f(alpha) + (5 * step / 4 if loss == "square_hinge" else 0.0)
+    assert slope == pytest.approx(expected, abs=tolerance)
+
+
+@few
+@given(state=states, alpha=st.floats(-2.0, 2.0))
+def test_derivative_along_a_label_is_the_one_of_the_paper(state, alpha):
+    scores, label, _ = state
+    for loss in EVERY_LOSS:
+        for vote in range(len(scores)):
+            h = [1.0 if l == vote else 0.0 for l in range(len(scores))]
+            got = losses.derivative_along(loss, scores, label, h, alpha)
+            assert got == pytest.approx(losses.derivative(loss, scores, label, vote, alpha), rel=1e-11, abs=1e-12)
+
+
+def test_softmax_by_hand():
+    assert losses.value("softmax", [0.0, 0.0, 0.0], 1) == pytest.approx(math.log(3.0))
+    assert losses.cost_matrix("softmax", [math.log(2.0), 0.0, 0.0])[0] == pytest.approx([-0.5, 0.25, 0.25])
+    assert losses.importance("softmax", [math.log(2.0), 0.0, 0.0], 0) == pytest.approx(0.5)
+    assert losses.importance("logistic", [0.0, 0.0, 0.0], 0) == pytest.approx(0.5)
+    assert losses.step_size("softmax", 9, 5, 3, 4) == pytest.approx(math.sqrt(2.0))
+
+
+# Warm starts by hand
+
+
+@few
+@given(z=st.floats(-3.5, 3.5), mean=st.floats(-5.0, 5.0), sd=st.floats(0.1, 5.0))
+def test_truncated_moments_are_those_of_scipy(z, mean, sd):
+    n = 7.0
+    whole = {"n": n, "mean": mean, "m2": n * sd**2, "lo": mean - 9 * sd, "hi": mean + 9 * sd}
+    t = mean + z * sd
+    for half, a, b, lo, hi in ((below, -math.inf, z, whole["lo"], t), (above, z, math.inf, t, whole["hi"])):
+        exact = truncnorm(a, b, loc=mean, scale=sd)
+        got = half(t, whole, 2.0)
+        assert (got["n"], got["lo"], got["hi"]) == (2.0, lo, hi)
+        assert got["mean"] == pytest.approx(exact.mean(), rel=1e-9, abs=1e-9 * sd)
+        assert got["m2"] == pytest.approx(2.0 * exact.var(), rel=1e-6, abs=1e-9 * sd**2)
+
+
+def test_truncation_stays_within_what_was_seen():
+    seen = {"n": 4.0, "mean": 1.0, "m2": 400.0, "lo": 0.0, "hi": 2.0}
+    assert below(1.5, seen, 2.0)["mean"] == 0.0
+    assert above(0.5, seen, 2.0)["mean"] == 2.0
+    assert below(2.0, seen, 4.0) == seen
+    assert above(-0.1, seen, 4.0) == seen
+
+
+def test_numeric_warm_start_by_hand():
+    """Class 0 at 0 and 11, class 1 at 11 as in the cold tree's test: threshold 10; another feature, and a category."""
+    tree = plant(n_numeric=2, n_nominal=1, grace=4.0, delta=0.999, warm_start=True, leaf="mixed")
+    teach(tree, [0.0, 5.0], [0], 0)
+    teach(tree, [11.0, 7.0], [1], 0)
+    teach(tree, [11.0, 6.0], [MISSING], 1, 2.0)
+    assert tree.structure()[:3] == ("numeric", 0, 10.0)
+    left, right = tree.root["children"][0], tree.root["children"][1]
+    n = left["class_weight"][0]
+    share = n / 2.0
+    assert (left["weight"], left["pending"], left["examples"]) == (0.0, 0.0, 0)
+    assert sorted(left["rows"]) == [0]
+    assert sorted(right["rows"]) == [0, 1]
+    first, other, category = (left["rows"][0][f] for f in range(3))
+    exact = truncnorm(-math.inf, (10.0 - 5.5) / 5.5, loc=5.5, scale=5.5)
+    assert [first["n"], first["mean"], first["m2"]] == pytest.approx([n, exact.mean(), n * exact.var()])
+    assert (first["lo"], first["hi"]) == (0.0, 10.0)
+    assert [other["n"], other["mean"], other["m2"]] == pytest.approx([n, 6.0, 2.0 * share])
+    assert (other["lo"], other["hi"]) == (5.0, 7.0)
+    assert category == pytest.approx({0: share, 1: share})
+    v0 = np.var([0.0, 11.0, 11.0])
+    assert first["bayes_var"] == pytest.approx((first["m2"] + v0) / (n + 1.0))
+    # Class 1 lies above the threshold: the right child takes its row as it was, the category of which counts nothing.
+    whole = right["rows"][1]
+    assert (whole[0]["n"], whole[0]["mean"], whole[0]["lo"], whole[0]["hi"], whole[2]) == (2.0, 11.0, 11.0, 11.0, {})
+
+
+@pytest.mark.parametrize("nominal", ["multiway", "binary"])
+def test_nominal_warm_start_by_hand(nominal):
+    tree = plant(n_numeric=1, n_nominal=2, grace=5.0, delta=0.99, tie=2.0, warm_start=True, nominal=nominal, k=3)
+    rows = (([1.0], [4, 0], 0), ([2.0], [4, 1], 0), ([NAN], [2, 1], 1), ([1.5], [3, 1], 1), ([1.2], [2, MISSING], 2))
+    for numeric, codes, y in rows:
+        teach(tree, numeric, codes, y)
+    children = tree.root["children"]
+    if nominal == "multiway":
+        assert tree.structure()[:2] == ("nominal", 1)
+        assert {b: sorted(child["rows"]) for b, child in children.items()} == {2: [1, 2], 3: [1], 4: [0]}
+        assert (children[2]["rows"][1][1], children[2]["rows"][1][2]) == ({2: 1.0}, {1: 1.0})
+        assert (children[4]["rows"][0][1], children[4]["rows"][0][2]) == ({4: 2.0}, {0: 1.0, 1: 1.0})
+        assert children[2]["rows"][1][0]["n"] == 0.5  # 1.5 was counted once; half of the class goes each way
+    else:
+        # Code 4 is all of class 0: it gains most, H(2/5, 2/5, 1/5) - 3/5 H(2/3, 1/3).
+        assert tree.structure()[:3] == ("binary", 1, 4)
+        assert {b: sorted(child["rows"]) for b, child in children.items()} == {0: [0], 1: [1, 2]}
+        assert children[0]["rows"][0][1] == {4: 2.0}
+        assert children[1]["rows"][1][1] == {2: 1.0, 3: 1.0}
+        assert children[1]["rows"][1][0]["n"] == 1.0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_children_share_out_what_the_leaf_had(seed):
+    """Weights and sums of every feature are those of the split leaf, for every class that counted the split feature."""
+    stream = random_stream(seed + 600)
+    tree = Tree(stream.k, *stream.counts, Moments(stream.counts[0]), grace=1e9, delta=0.9, tie=9.0, warm_start=True)
+    for t in range(len(stream.y)):
+        teach(tree, *stream.row(t), int(stream.y[t]))
+    split = tree.attempt(tree.root)
+    assert split is not None
+    for c, row in tree.root["rows"].items():
+        parts = [child["rows"][c] for child in split["children"].values() if c in child["rows"]]
+        assert parts
+        for f in tree.numeric_used:
+            assert sum(part[f]["n"] for part in parts) == pytest.approx(row[f]["n"], abs=1e-5)
+            assert all(part[f]["lo"] <= part[f]["mean"] <= part[f]["hi"] for part in parts if part[f]["n"] > 0.0)
+        for f in tree.nominal_used:
+            for code, count in row[f].items():
+                assert sum(part[f].get(code, 0.0) for part in parts) == pytest.approx(count, abs=1e-5)
+
+
+def test_warm_leaf_measures_merit_by_all_its_weight_and_the_bound_by_its_own():
+    """Inherited weight 100, own weight 4: the bound is that of 4, and a feature counted 4 of 104 gains little."""
+    for warm_start, expected in ((False, "numeric"), (True, "leaf")):
+        tree = plant(grace=1e9, delta=0.9, warm_start=warm_start)
+        tree.root["class_weight"] = [50.0, 50.0]
+        for x, y in ((0.0, 0), (0.0, 0), (11.0, 1), (11.0, 1)):
+            teach(tree, [x], [], y)
+        found = tree.attempt(tree.root)  # merit 1 or 4/104; bound sqrt(ln(1/.9)/8) = .11
+        assert (found or tree.root)["kind"] == expected
+
+
+# Binary splits and mixed leaves by hand
+
+
+def test_binary_split_missing_and_new_values_by_hand():
+    tree = plant(n_numeric=0, n_nominal=1, grace=4.0, nominal="binary")
+    for code, y in ((2, 0), (0, 1), (0, 1), (MISSING, 0)):
+        teach(tree, [], [code], y)
+    # Codes 0 and 2 tell the same story: the lower one is asked for.
+    assert tree.structure() == ("binary", 0, 0, ("leaf", [0.0, 2.0]), ("leaf", [1.0, 0.0]))
+    assert [argmax(tree.vote([], [code])) for code in (0, 1, 2, 7, MISSING)] == [1, 0, 0, 0, 1]
+    teach(tree, [], [7], 0, 0.5)
+    assert tree.structure()[4] == ("leaf", [1.5, 0.0])
+    assert tree.nodes == 3
+
+
+def test_binary_split_needs_a_hundredth_on_each_side():
+    for light, kind in ((0.9, "leaf"), (1.1, "binary")):
+        tree = plant(n_numeric=0, n_nominal=1, grace=100.0, tie=9.0, nominal="binary")
+        teach(tree, [], [1], 0, light)
+        teach(tree, [], [0], 1, 100.0 - light)
+        assert tree.structure()[0] == kind
+
+
+def test_mixed_leaf_by_hand():
+    tree = plant(n_numeric=1, n_nominal=0, grace=100.0, leaf="mixed", k=3)
+    assert tree.vote([0.0], []) == pytest.approx([1 / 3] * 3)
+    for x, y in ((0.0, 0), (1.0, 0), (9.0, 1)):
+        teach(tree, [x], [], y)
+    both = np.add(tree.majority(tree.root), tree.naive_bayes(tree.root, [9.0], [])) / 2.0
+    assert tree.vote([9.0], []) == pytest.approx(both)
+    assert tree.majority(tree.root) == pytest.approx([3 / 6, 2 / 6, 1 / 6])
+    assert (tree.root["right_majority"], tree.root["right_bayes"]) == (0.0, 0.0)
+
+
+# The linear learner by hand
+
+
+def test_linear_learner_by_hand():
+    """Values 1 and 3: one standard deviation above the mean 2 is 1. AdaGrad's first step is the whole step."""
+    moments = Moments(1)
+    learner = SoftmaxRegression(2, moments, step=0.2)
+    moments.learn([1.0])
+    learner.learn([1.0], [4], 0, 3.0)
+    assert learner.weights[0] == pytest.approx({"bias": 0.2, ("nominal", 0, 4): 0.2})  # nothing varied: no input
+    moments.learn([3.0])
+    p = learner.vote([3.0], [MISSING])
+    assert p[0] == pytest.approx(1.0 / (1.0 + math.exp(-0.4)))
+    learner.learn([3.0], [MISSING], 1, 0.5)
+    g = 0.5 * p[0]
+    assert learner.weights[0]["numeric", 0] == pytest.approx(-0.2)
+    assert learner.weights[0]["bias"] == pytest.approx(0.2 - 0.2 * g / math.hypot(1.5, g))
+    assert learner.weights[1]["nominal", 0, 4] == pytest.approx(-0.2)
+    assert learner.inputs([99.0], [MISSING]) == {"bias": 1.0, ("numeric", 0): 5.0}
+    assert learner.inputs([NAN], [MISSING]) == {"bias": 1.0}
+    before = [dict(w) for w in learner.weights]
+    learner.learn([3.0], [4], 1, 0.0)
+    assert learner.weights == before
+
+
+@few
+@given(raw=st.lists(st.floats(-2.0, 2.0), min_size=6, max_size=6), y=st.integers(0, 2), w=st.floats(0.1, 4.0))
+def test_linear_learner_descends_its_weighted_cross_entropy(raw, y, w):
+    """g_c z_e is the derivative of -w log p_y in W[c][e]."""
+    moments = Moments(1)
+    for x in (0.0, 1.0, 5.0):
+        moments.learn([x])
+    learner = SoftmaxRegression(3, moments)
+    for c in range(3):
+        learner.weights[c] = {"bias": raw[c], ("numeric", 0): raw[3 + c]}
+    h, found = 1e-6, []
+    for c in range(3):
+        for e in ("bias", ("numeric", 0)):
+            at = learner.weights[c][e]
+            ends = []
+            for moved in (at + h, at - h):
+                learner.weights[c][e] = moved
+                ends.append(-w * math.log(learner.vote([5.0], [])[y]))
+            learner.weights[c][e] = at
+            found.append((ends[0] - ends[1]) / (2.0 * h))
+    learner.learn([5.0], [], y, w)
+    squares = [learner.squares[c][e] for c in range(3) for e in ("bias", ("numeric", 0))]
+    assert squares == pytest.approx([d**2 for d in found], rel=1e-5, abs=1e-7)
+
+
+# The options of AdaBoost.OLM by hand
+
+
+class Says:
+    """A learner that always says the same distribution, and remembers its training weights."""
+
+    def __init__(self, p: Sequence[float]) -> None:
+        self.p, self.weights = list(p), []
+
+    def vote(self, numeric: Sequence[float], nominal: Sequence[int]) -> list[float]:
+        return self.p
+
+    def learn(self, numeric: Sequence[float], nominal: Sequence[int], y: int, w: float) -> None:
+        self.weights.append(w)
+
+
+def test_probability_votes_by_hand():
+    """k = 2, softmax loss, one learner of (1/4, 3/4): C(1) = (1/2, -1/2), edge 1/2, slope at .4 along h."""
+    booster = naive.AdaBoostOLM(
+        2, [Says([0.25, 0.75])], Moments(0), loss="softmax", vote="probability", first_weight=0.4
+    )
+    assert booster.decisions([], []) == pytest.approx([0.1, 0.3])
+    first = booster.round([], [], 1, 0.0)
+    assert (first.guess, first.votes, first.importances, first.learner_weights) == (1, [1], [0.5], [0.4])
+    wrong = 1.0 / (1.0 + math.exp(0.2))
+    assert booster.alpha == pytest.approx([0.4 + 2.0 * math.sqrt(2.0) * wrong * 0.5])
+    assert booster.edges() == pytest.approx([0.5])
+
+
+def test_power_and_normalization_by_hand():
+    """The scores of the first learner are always 0: its w is 1/2 throughout; the second sees what the first moved."""
+    learners = [Scripted(2, [1, 1, 1]), Scripted(2, [1, 1, 1])]
+    booster = naive.AdaBoostOLM(2, learners, Moments(0), vote="argmax", power=0.5, normalize=True, scales=[3.0, 1.0])
+    assert booster.round([], [], 1, 0.0).importances == pytest.approx([1.0, 1.0])
+    moved = 1.0 / (1.0 + math.exp(math.sqrt(2.0)))
+    u = [math.sqrt(0.5), math.sqrt(moved)]
+    second = booster.round([], [], 1, 0.0, sample_weight=0.25)
+    assert second.importances == pytest.approx([1.0, u[1] / ((u[0] + u[1]) / 2.0)])
+    assert learners[0].weights == pytest.approx([3.0, 0.75])
+    assert booster.round([], [], 1, 0.0, sample_weight=0.0).importances == [0.0, 0.0]
+    assert [len(powers) for powers in booster.powers] == [2, 2]
+    assert naive.AdaBoostOLM(2, learners, Moments(0), normalize=True).importance(0, 0.0) == 0.0
+
+
+def test_weight_range_by_hand():
+    booster = naive.AdaBoostOLM(
+        2,
+        [Scripted(2, [0, 1]), Scripted(2, [1, 1])],
+        Moments(0),
+        vote="argmax",
+        weight_range=(0.0, 0.5),
+        first_weight=0.1,
+    )
+    booster.round([], [], 1, 0.0)
+    # Learner 1 votes wrong: its slope is 1/(1 + e^-.1), the step .5/4 of the paper's. Learner 2 then sees scores
+    # (.1, .1) after its right vote: slope -1/2.
+    assert booster.alpha == pytest.approx([0.0, 0.1 + 0.125 * 2.0 * math.sqrt(2.0) * 0.5])
+
+
+def test_best_expert_by_hand():
+    booster = naive.AdaBoostOLM(
+        3, [Scripted(3, [0, 0, 0]), Scripted(3, [2, 2, 2])], Moments(0), vote="argmax", follow="best", first_weight=0.1
+    )
+    booster.alpha = [0.1, 0.3]
+    first = booster.round([], [], 2, 0.0)
+    assert (first.expert_labels, first.guess) == ([0, 2], 0)  # none has made a mistake: the first is followed
+    assert booster.mistakes == [1.0, 0.0]
+    booster.alpha = [0.1, 0.3]
+    assert booster.round([], [], 0, 0.0).guess == 2
+
+
+# Everything switched off is the paper
+
+
+def spelled_out(**changes: Any) -> Any:
+    import edgewise as ew
+
+    tree = ew.HoeffdingTree(
+        grace_period=(5, 20),
+        split_confidence=ew.LogUniform(0.01, 0.9),
+        tie_threshold=ew.LogUniform(0.01, 0.9),
+        leaf_prediction="majority",
+        importance_scale=(5, 200),
+        max_features=None,
+        max_nodes=None,
+        nominal_splits="multiway",
+        warm_start=False,
+    )
+    return ew.AdaBoostOLM(tree, **PAPER | changes)
+
+
+@pytest.mark.parametrize("name", ["balance", "car", "mixed"])
+def test_paper_preset_is_the_foundation(name):
+    """Bit for bit the spelled-out setting, and what was recorded before there was any option.
+
+    Recorded numbers are compared to 1e-12, since the exponential function may round differently elsewhere; labels,
+    sizes of trees and mistakes have no such excuse.
+    """
+    import edgewise as ew
+
+    X, y = make_paper.streams()[name]
+    size = {"n_estimators": make_paper.LEARNERS, "random_state": make_paper.SEED}
+    preset, spelled = ew.AdaBoostOLM.preset("paper", **size), spelled_out(**size)
+    for got, expected in zip(preset.trace(X, y), spelled.trace(X, y), strict=True):
+        np.testing.assert_array_equal(got, expected)
+    np.testing.assert_array_equal(preset.decision_function(X), spelled.decision_function(X))
+
+    got = make_paper.measured(ew.AdaBoostOLM.preset("paper", **size), X, y)
+    recorded = json.loads(Path(make_paper.__file__).with_name("paper.json").read_text())[name]
+    assert got.keys() == recorded.keys()
+    for key in ("rows", "accuracy", "guesses", "nodes", "expert_mistakes"):
+        assert got[key] == recorded[key]
+    for key in ("learner_weights", "edges", "decisions"):
+        np.testing.assert_allclose(got[key], recorded[key], rtol=1e-12, atol=1e-12)
