@@ -12,7 +12,7 @@ import math
 from edgewise._compile import kernel, routine
 from edgewise.learners.forest.layout import HIGH, LOW, MEAN, SQUARES, WEIGHT
 from edgewise.learners.forest.normal import normal_below
-from edgewise.learners.forest.statistics import new_row
+from edgewise.learners.forest.statistics import deviation, new_row
 
 LEAST_INHERITANCE = 1e-6  # weight below which a class leaves no statistics to a child
 DENSITY_AT_ZERO = 1.0 / math.sqrt(2.0 * math.pi)
@@ -43,13 +43,13 @@ def give(forest, tree, row, leaf, r, weight, whole):
 def cut_above(gauss, heir, j, threshold, weight):
     """The split feature of the left child: the class's Gaussian without what lies above the threshold."""
     heir[WEIGHT, j] = weight
-    deviation = math.sqrt(gauss[SQUARES, j] / gauss[WEIGHT, j])
-    if threshold < gauss[HIGH, j] and deviation > 0.0:
-        z = (threshold - gauss[MEAN, j]) / deviation
+    width = deviation(gauss, j)
+    if threshold < gauss[HIGH, j] and width > 0.0:
+        z = (threshold - gauss[MEAN, j]) / width
         ratio = DENSITY_AT_ZERO * math.exp(-0.5 * z * z) / normal_below(z)
         heir[HIGH, j] = threshold
-        heir[MEAN, j] = min(max(gauss[MEAN, j] - deviation * ratio, heir[LOW, j]), heir[HIGH, j])
-        heir[SQUARES, j] = weight * deviation * deviation * max(1.0 - z * ratio - ratio * ratio, 0.0)
+        heir[MEAN, j] = min(max(gauss[MEAN, j] - width * ratio, heir[LOW, j]), heir[HIGH, j])
+        heir[SQUARES, j] = weight * width * width * max(1.0 - z * ratio - ratio * ratio, 0.0)
     else:
         heir[SQUARES, j] = gauss[SQUARES, j]
 
@@ -58,13 +58,13 @@ def cut_above(gauss, heir, j, threshold, weight):
 def cut_below(gauss, heir, j, threshold, weight):
     """The split feature of the right child: the class's Gaussian without what lies below the threshold."""
     heir[WEIGHT, j] = weight
-    deviation = math.sqrt(gauss[SQUARES, j] / gauss[WEIGHT, j])
-    if threshold >= gauss[LOW, j] and deviation > 0.0:
-        z = (threshold - gauss[MEAN, j]) / deviation
+    width = deviation(gauss, j)
+    if threshold >= gauss[LOW, j] and width > 0.0:
+        z = (threshold - gauss[MEAN, j]) / width
         ratio = DENSITY_AT_ZERO * math.exp(-0.5 * z * z) / normal_below(-z)
         heir[LOW, j] = threshold
-        heir[MEAN, j] = min(max(gauss[MEAN, j] + deviation * ratio, heir[LOW, j]), heir[HIGH, j])
-        heir[SQUARES, j] = weight * deviation * deviation * max(1.0 + z * ratio - ratio * ratio, 0.0)
+        heir[MEAN, j] = min(max(gauss[MEAN, j] + width * ratio, heir[LOW, j]), heir[HIGH, j])
+        heir[SQUARES, j] = weight * width * width * max(1.0 + z * ratio - ratio * ratio, 0.0)
     else:
         heir[SQUARES, j] = gauss[SQUARES, j]
 

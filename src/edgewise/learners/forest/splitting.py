@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from edgewise._compile import kernel, routine
-from edgewise.learners.forest.layout import HIGH, LOW, MEAN, SEEN, SQUARES, WEIGHT
+from edgewise.learners.forest.layout import HIGH, LOW, MEAN, SEEN, WEIGHT
 from edgewise.learners.forest.normal import normal_below
+from edgewise.learners.forest.statistics import deviation
 
 THRESHOLDS = 10  # candidates per numeric feature, evenly spaced inside the range seen, as in MOA
 LEAST_BRANCH = 0.01  # a split needs two branches with this share of the weight, as in MOA
@@ -27,10 +28,10 @@ def weight_below(gauss, j, threshold):
         return 0.0
     if threshold >= gauss[HIGH, j]:
         return weight
-    deviation = math.sqrt(gauss[SQUARES, j] / weight)
-    if deviation <= 0.0:
+    width = deviation(gauss, j)
+    if width <= 0.0:
         return weight if threshold >= gauss[MEAN, j] else 0.0
-    return weight * normal_below((threshold - gauss[MEAN, j]) / deviation)
+    return weight * normal_below((threshold - gauss[MEAN, j]) / width)
 
 
 @kernel

@@ -66,6 +66,12 @@ def update_gauss(gauss, x, w, m):
 
 
 @kernel
+def deviation(gauss, j):
+    """Standard deviation of feature j within a class; its sum of squares may be negative by rounding."""
+    return math.sqrt(max(gauss[SQUARES, j], 0.0) / gauss[WEIGHT, j])
+
+
+@kernel
 def refresh_precision(gauss, columns, means, variances, m):
     """What naive Bayes uses of every numeric feature, mean and precision; returns the sum of log(precision)/2.
 
