@@ -106,6 +106,14 @@ def test_probabilities_and_seeds(name):
     assert (p >= 0.0).all()
     np.testing.assert_array_equal(MODELS[name]().prequential(X, y), guesses)
     assert model.mistakes_ == (guesses != y).sum()
+    told = MODELS[name](chunk_size=9).prequential_proba(X, y)
+    one_by_one = MODELS[name]()
+    for t in range(0, 200, 40):
+        one_by_one.partial_fit(X[:t], y[:t], classes=np.unique(y)) if t == 40 else None
+        if t > 40:
+            one_by_one.partial_fit(X[t - 40 : t], y[t - 40 : t])
+        if t >= 40:
+            np.testing.assert_array_equal(one_by_one.predict_proba(X[t : t + 1]), told[t : t + 1])
     assert model.rounds_ == 200
     assert model.nbytes > 1000
 

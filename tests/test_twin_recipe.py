@@ -524,12 +524,17 @@ def test_linear_learner_by_hand():
     moments = Moments(1)
     learner = SoftmaxRegression(2, moments, step=0.2)
     moments.learn([1.0])
+    learner.vote([1.0], [4])
     learner.learn([1.0], [4], 0, 3.0)
     assert learner.weights[0] == pytest.approx({"bias": 0.2, ("nominal", 0, 4): 0.2})  # nothing varied: no input
     moments.learn([3.0])
     p = learner.vote([3.0], [MISSING])
     assert p[0] == pytest.approx(1.0 / (1.0 + math.exp(-0.4)))
+    moments.learn([77.0])  # does not change the inputs of an example already voted on
     learner.learn([3.0], [MISSING], 1, 0.5)
+    moments.__init__(1)
+    for x in (1.0, 3.0):
+        moments.learn([x])
     g = 0.5 * p[0]
     assert learner.weights[0]["numeric", 0] == pytest.approx(-0.2)
     assert learner.weights[0]["bias"] == pytest.approx(0.2 - 0.2 * g / math.hypot(1.5, g))

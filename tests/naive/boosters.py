@@ -113,9 +113,6 @@ class AdaBoostOLM:
     ) -> Round:
         n = len(self.learners)
         alpha, mistakes = list(self.alpha), list(self.mistakes)
-        if sample_weight > 0.0:
-            # Before the votes: the linear learner standardizes by moments that hold this row. Trees remember theirs.
-            self.moments.learn(numeric)
         votes, directions, scores = self.votes(numeric, nominal)
         experts = [argmax(s) for s in scores[1:]]
 
@@ -129,6 +126,7 @@ class AdaBoostOLM:
 
         if sample_weight <= 0.0:
             return Round(guess, votes, [0.0] * n, alpha, experts, mistakes)
+        self.moments.learn(numeric)
         self.t += 1
         importances = []
         for i in range(n):

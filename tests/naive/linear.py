@@ -21,6 +21,7 @@ class SoftmaxRegression:
 
     def __init__(self, n_labels: int, moments: Moments, *, step: float = 0.2, clip: float = 5.0) -> None:
         self.k, self.moments, self.step, self.clip = n_labels, moments, step, clip
+        self.spoken: dict[Hashable, float] = {}
         self.weights: list[dict[Hashable, float]] = [{} for _ in range(n_labels)]  # W, by class and input
         self.squares: list[dict[Hashable, float]] = [{} for _ in range(n_labels)]  # G, sums of squared gradients
 
@@ -38,14 +39,18 @@ class SoftmaxRegression:
 
     def vote(self, numeric: Sequence[float], nominal: Sequence[int]) -> list[float]:
         z = self.inputs(numeric, nominal)
+        self.spoken = z
+        return self.probabilities(z)
+
+    def probabilities(self, z: dict[Hashable, float]) -> list[float]:
         return softmax([sum(self.weights[c].get(e, 0.0) * value for e, value in z.items()) for c in range(self.k)])
 
     def learn(self, numeric: Sequence[float], nominal: Sequence[int], y: int, w: float) -> None:
-        """Learn one example; the shared moments must hold it already."""
+        """Learn the example just voted on, with the inputs as they were then: the moments may hold it by now."""
         if w <= 0.0:
             return
-        z = self.inputs(numeric, nominal)
-        p = self.vote(numeric, nominal)
+        z = self.spoken
+        p = self.probabilities(z)
         for c in range(self.k):
             g = w * (p[c] - (1.0 if c == y else 0.0))
             for e, value in z.items():

@@ -32,10 +32,10 @@ class OneVsAllOLM(AdaBoostOLM):
     def _new_ensembles(self, k: int) -> list[Ensemble]:
         return [self._new_ensemble(self._plan(2)._replace(follow=VOTE)) for _ in range(k)]
 
-    def _run_chunk(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray, Trace]:
+    def _run_chunk(self, chunk: Chunk, in_scores: bool) -> tuple[np.ndarray, np.ndarray, Trace]:
         margins = np.zeros((chunk.labels.size, self.classes_.size))
         for r, ensemble in enumerate(self._ensembles):
             binary = np.where(chunk.labels >= 0, chunk.labels == r, -1)
-            self._ensembles[r], trace, _, scores = run(ensemble, chunk._replace(labels=binary))
+            self._ensembles[r], trace, _, scores = run(ensemble, chunk._replace(labels=binary), True)
             margins[:, r] = scores[:, 1] - scores[:, 0]
         return margins.argmax(axis=1), margins, trace

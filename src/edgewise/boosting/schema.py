@@ -93,7 +93,7 @@ class Chunk(NamedTuple):
     weights: np.ndarray
     rounds: np.ndarray  # t, from 1
     uniforms: np.ndarray  # [n, 1] for the Hedge draw, [n, N] for POISSON
-    means: np.ndarray  # running mean and variance of each numeric column, this example included
+    means: np.ndarray  # [n + 1] running mean and variance of each numeric column before each example, and at the end
     variances: np.ndarray
 
 
@@ -372,10 +372,13 @@ def gradient_step(plan, committee, i, n_learners, scores, costs, vote, p, label,
 
 
 @routine
-def run_chunk(plan, learners, committee, potentials, forest, bank, need, chunk, trace, s, first_learner, first_row):
+def run_chunk(
+    plan, learners, committee, potentials, forest, bank, need, in_scores, chunk, trace, s, first_learner, first_row
+):
     """Let every learner go through the chunk, in order, from (first_learner, first_row) on.
 
-    Gives the (learner, row) before which the forest must be enlarged, or (N, 0) when done.
+    `in_scores` asks for the experts' mean scores as well, which guesses do not need. Gives the (learner, row) before
+    which the forest must be enlarged, or (N, 0) when done.
     """
     n, k = trace.scores.shape
     n_learners = learners.kind.size
@@ -388,8 +391,10 @@ def run_chunk(plan, learners, committee, potentials, forest, bank, need, chunk, 
             if label >= 0 and not has_room(forest, trees, need):
                 return i, t
             scores = trace.scores[t]
-            numeric, nominal, means, variances = chunk.numeric[t], chunk.nominal[t], chunk.means[t], chunk.variances[t]
-            vote = learner_speaks(learners, forest, bank, i, numeric, nominal, means, variances, in_full, s)
+            numeric, nominal = chunk.numeric[t], chunk.nominal[t]
+            vote = learner_speaks(
+                learners, forest, bank, i, numeric, nominal, chunk.means[t], chunk.variances[t], in_full, s
+            )
             if plan.vote == COST:
                 vote = cheapest_vote(plan, potentials, scores, to_go, s)
             trace.votes[i, t] = vote
@@ -426,26 +431,30 @@ def run_chunk(plan, learners, committee, potentials, forest, bank, need, chunk, 
             best = heaviest(scores)
             trace.expert_labels[i, t] = best
             trace.expert_losses[i, t] = committee.mistakes[i]
-            if plan.rule == GRADIENT:
+            if in_scores and plan.rule == GRADIENT:
                 blend(i == 0, committee.mistakes[i], scores, trace.mean[t], trace.total[t])
             if label >= 0:
                 if best != label:
                     committee.mistakes[i] += w
                 trace.importances[i, t] = w_learner
                 w_learner *= learners.scale[i] * w
-                learner_learns(learners, forest, bank, i, nominal, label, w_learner, means, variances, s)
+                # what the tree learns of the columns' spread includes this example
+                learner_learns(
+                    learners, forest, bank, i, nominal, label, w_learner, chunk.means[t + 1], chunk.variances[t + 1], s
+                )
     return n_learners, 0
 
 
 @routine
 def run_moments(forest, chunk):
-    """The running mean and variance of every numeric column at every example; only those that are learned count."""
-    for t in range(chunk.labels.size):
-        if chunk.labels[t] >= 0:
-            count_moments(forest.moments, chunk.numeric[t])
+    """The running mean and variance of every numeric column before every example; only those that are learned count."""
+    n = chunk.labels.size
+    for t in range(n + 1):
         for f in range(chunk.numeric.shape[1]):
             chunk.means[t, f] = forest.moments[1, f]
             chunk.variances[t, f] = forest.moments[2, f] / max(forest.moments[0, f], 1.0)
+        if t < n and chunk.labels[t] >= 0:
+            count_moments(forest.moments, chunk.numeric[t])
 
 
 @routine
@@ -458,7 +467,7 @@ def follow_experts(plan, chunk, trace, losses, weights, labels, shares, guesses,
                 losses[i] = trace.expert_losses[i, t]
                 labels[i] = trace.expert_labels[i, t]
             for l in range(shares.size):
-                decisions[t, l] = trace.mean[t, l] / trace.total[t, 0]
+                decisions[t, l] = trace.mean[t, l] / trace.total[t, 0] if trace.total[t, 0] > 0.0 else 0.0
             expert_weights(losses, weights)
             if plan.follow == DRAW and chunk.labels[t] >= 0:
                 guesses[t] = labels[drawn(weights, chunk.uniforms[t, 0])]
@@ -483,8 +492,8 @@ class Ensemble(NamedTuple):
     potentials: Potentials  # tables and memo only: a function of the plan, not a memory
 
 
-def run(ensemble: Ensemble, chunk: Chunk) -> tuple[Ensemble, Trace, np.ndarray, np.ndarray]:
-    """Predict, then learn, every example of a chunk: the new state, the trace, the guesses and their scores."""
+def run(ensemble: Ensemble, chunk: Chunk, in_scores: bool) -> tuple[Ensemble, Trace, np.ndarray, np.ndarray]:
+    """Predict, then learn, every example of a chunk: the new state, the trace, the guesses, and scores if asked for."""
     plan, learners, committee, forest, bank, potentials = ensemble
     n, k, n_learners = chunk.labels.size, plan.n_labels, learners.kind.size
     trace = make_trace(n, n_learners, k)
@@ -494,7 +503,7 @@ def run(ensemble: Ensemble, chunk: Chunk) -> tuple[Ensemble, Trace, np.ndarray, 
     run_moments(forest, chunk)
     at = (0, 0)
     while True:
-        at = run_chunk(plan, learners, committee, potentials, forest, bank, need, chunk, trace, scratch, *at)
+        at = run_chunk(plan, learners, committee, potentials, forest, bank, need, in_scores, chunk, trace, scratch, *at)
         if at[0] == n_learners:
             break
         forest = enlarged(forest, trees, need)

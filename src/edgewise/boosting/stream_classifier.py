@@ -93,6 +93,11 @@ class StreamClassifier(Parameterized):
         guesses, _ = self._learn(X, y, classes, sample_weight)
         return self.classes_[guesses]
 
+    def prequential_proba(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Predict, then learn, row by row; the probabilities [n, k] that were predicted."""
+        _, decisions = self._learn(X, y, classes, sample_weight, in_scores=True)
+        return self._probabilities(decisions)
+
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn further rows. The first call fixes the columns and the classes (`classes`, or those in y)."""
         self._learn(X, y, classes, sample_weight)
@@ -268,7 +273,7 @@ class StreamClassifier(Parameterized):
         )
 
     def _learn(
-        self, X: Any, y: Any, classes: Any, sample_weight: Any, keep: Any = None
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, keep: Any = None, in_scores: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """Check everything first, so that bad input leaves the model as it was; then learn in chunks."""
         self._check()
@@ -302,7 +307,7 @@ class StreamClassifier(Parameterized):
             ]
         codes = np.where(weights > 0.0, codes, -1)
         rounds = self.rounds_ + np.cumsum(codes >= 0)
-        guesses, decisions = self._run(numeric, nominal, codes, weights, rounds, keep)
+        guesses, decisions = self._run(numeric, nominal, codes, weights, rounds, keep, in_scores)
         self.rounds_ += int((codes >= 0).sum())
         self.mistakes_ += int(((guesses != codes) & (codes >= 0)).sum())
         return guesses, decisions
@@ -315,7 +320,7 @@ class StreamClassifier(Parameterized):
         if self._ensemble.learners.kind[0] == GIVEN:
             check_votes(numeric, self.n_estimators, self.classes_.size)
         n = len(table)
-        return self._run(numeric, nominal, np.full(n, -1), np.ones(n), np.zeros(n, np.int64), None)
+        return self._run(numeric, nominal, np.full(n, -1), np.ones(n), np.zeros(n, np.int64), None, True)
 
     def _run(
         self,
@@ -325,6 +330,7 @@ class StreamClassifier(Parameterized):
         weights: np.ndarray,
         rounds: np.ndarray,
         keep: Any,
+        in_scores: bool,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Send rows through the ensemble, chunk by chunk."""
         n = codes.size
@@ -344,16 +350,16 @@ class StreamClassifier(Parameterized):
                 weights[part],
                 rounds[part],
                 uniforms,
-                np.zeros((size, numeric.shape[1])),
-                np.zeros((size, numeric.shape[1])),
+                np.zeros((size + 1, numeric.shape[1])),
+                np.zeros((size + 1, numeric.shape[1])),
             )
-            guesses[part], decisions[part], trace = self._run_chunk(chunk)
+            guesses[part], decisions[part], trace = self._run_chunk(chunk, in_scores)
             if keep is not None:
                 keep(guesses[part], trace, chunk)
         return guesses, decisions
 
-    def _run_chunk(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray, Trace]:
-        self._ensembles[0], trace, guesses, decisions = run(self._ensembles[0], chunk)
+    def _run_chunk(self, chunk: Chunk, in_scores: bool) -> tuple[np.ndarray, np.ndarray, Trace]:
+        self._ensembles[0], trace, guesses, decisions = run(self._ensembles[0], chunk, in_scores)
         return guesses, decisions, trace
 
     def _probabilities(self, decisions: np.ndarray) -> np.ndarray:
