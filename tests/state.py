@@ -35,6 +35,8 @@ def model_state(model):
         (
             *(part.tolist() for part in ensemble.committee),
             forest_state(ensemble.forest),
+            *(part.tolist() for part in ensemble.bank),
+            *(part.tolist() for part in ensemble.memory),
         )
         for ensemble in model._ensembles
     ] + [model.rounds_, model.mistakes_, model._rng.bit_generator.state]

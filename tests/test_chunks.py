@@ -43,6 +43,18 @@ MODELS = {
     "recipe": recipe,
     "recipe-draw-logistic": lambda **kw: recipe(follow="draw", loss="logistic", **kw),
     "recipe-best-argmax": lambda **kw: recipe(follow="best", vote="argmax", **kw),
+    "drift": lambda **kw: ew.AdaBoostOLM(
+        [
+            ew.SoftmaxRegression(),
+            ew.LabelMemory(),
+            ew.HoeffdingTree(5, 0.3, 0.9, nominal_splits="binary"),
+            ew.HoeffdingTree(5, 0.3, 0.9),
+        ],
+        7,
+        drift="restart",
+        random_state=3,
+        **kw,
+    ),
     "warm-multiway": lambda **kw: ew.AdaBoostOLM(
         ew.HoeffdingTree(5, 0.3, 0.9, "naive_bayes", warm_start=True), 7, vote="cost", random_state=3, **kw
     ),

@@ -13,6 +13,7 @@ _HOMES = {
     "AdaOVA": "edgewise.boosting.one_vs_all",
     "HoeffdingForest": "edgewise.boosting.hoeffding_forest",
     "HoeffdingTree": "edgewise.learners.hoeffding_tree",
+    "LabelMemory": "edgewise.learners.label_memory",
     "LogUniform": "edgewise.learners.ranges",
     "OneVsAllOLM": "edgewise.boosting.one_vs_all",
     "OnlineMBBM": "edgewise.boosting.online_mbbm",

@@ -24,6 +24,7 @@ from edgewise.boosting.members import Member
 from edgewise.boosting.schema import GRADIENT, OF_RIGHT, OF_VOTE, VOTES, Plan
 from edgewise.boosting.stream_classifier import CHUNK_ROWS, StreamClassifier, softmax
 from edgewise.learners.hoeffding_tree import HoeffdingTree
+from edgewise.learners.label_memory import LabelMemory
 from edgewise.learners.linear import SoftmaxRegression
 from edgewise.learners.ranges import LogUniform
 from edgewise.theory.bounds import Bound, adaptive_bound
@@ -67,6 +68,8 @@ class AdaBoostOLM(StreamClassifier):
     normalize_importance : whether importances are divided by their mean so far, learner by learner.
     weight_range : feasible set F of the learner weights; None for the paper's, which depends on the loss.
     first_weight : learner weights before the first round; 0 in the paper.
+    drift : "restart": for streams that change. Trees whose error rises begin anew (`restarts_`), and, with the default
+        learners, a memory of the last labels votes as well. None: the stream is taken to stay the same.
     chunk_size : rows that go through the learners together; never changes a result.
     random_state : seed, or numpy Generator.
     """
@@ -83,6 +86,7 @@ class AdaBoostOLM(StreamClassifier):
         normalize_importance: bool = True,
         weight_range: tuple[float, float] | None = (0.0, 4.0),
         first_weight: float = 0.1,
+        drift: str | None = None,
         chunk_size: int = CHUNK_ROWS,
         random_state: Any = None,
     ) -> None:
@@ -95,6 +99,7 @@ class AdaBoostOLM(StreamClassifier):
         self.normalize_importance = normalize_importance
         self.weight_range = weight_range
         self.first_weight = first_weight
+        self.drift = drift
         self.chunk_size = chunk_size
         self.random_state = random_state
 
@@ -114,13 +119,16 @@ class AdaBoostOLM(StreamClassifier):
         return cls(**settings | changes)
 
     def _default_estimator(self) -> Member | Sequence[Member]:
-        return [SoftmaxRegression(), CALM_TREE, EAGER_TREE]
+        memory = [LabelMemory()] if self.drift == "restart" else []
+        return [SoftmaxRegression(), *memory, CALM_TREE, EAGER_TREE]
 
     def _check(self) -> None:
         super()._check()
         for name, allowed in (("loss", LOSSES), ("vote", VOTES), ("follow", FOLLOW)):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name}={getattr(self, name)!r}: one of {', '.join(allowed)}")
+        if self.drift not in (None, "restart"):
+            raise ValueError(f"drift={self.drift!r}: 'restart' or None")
         if not self.importance_power > 0.0:
             raise ValueError(f"importance_power={self.importance_power!r}: a positive number")
         low, high = self._weight_range()
@@ -153,6 +161,7 @@ class AdaBoostOLM(StreamClassifier):
             normalize_importance=bool(self.normalize_importance),
             weight_low=float(low),
             weight_high=float(high),
+            restart=self.drift == "restart",
         )
 
     def _first_weight(self) -> float:

@@ -43,7 +43,7 @@ class HoeffdingForest(StreamClassifier):
         return cls(**{"estimator": HoeffdingTree.preset(name, importance_scale=1.0)} | changes)
 
     def _plan(self, k: int) -> Plan:
-        return Plan(k, UNIFORM, 0, ARGMAX, 0, 1.0, 1.0, False, 0.0, 0.0)
+        return Plan(k, UNIFORM, 0, ARGMAX, 0, 1.0, 1.0, False, 0.0, 0.0, False)
 
     def _first_weight(self) -> float:
         return 1.0 / self.n_estimators

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from edgewise.boosting.inputs import Columns
-from edgewise.boosting.schema import GIVEN, GROUP, LINEAR, TREE, Learners
+from edgewise.boosting.schema import GIVEN, GROUP, LINEAR, MEMORY, TREE, Learners
 from edgewise.learners.forest.layout import Forest, make_forest
 from edgewise.learners.given_votes import GivenVotes
 from edgewise.learners.hoeffding_tree import HoeffdingTree, TreeParameters
+from edgewise.learners.label_memory import LabelMemory, MemoryBank, make_memory
 from edgewise.learners.linear import LinearBank, SoftmaxRegression, make_bank
 
-Member = HoeffdingTree | SoftmaxRegression | GivenVotes
+Member = HoeffdingTree | SoftmaxRegression | LabelMemory | GivenVotes
 
 
 def members(estimator: Member | Sequence[Member], n: int) -> list[Member]:
@@ -23,7 +24,9 @@ def members(estimator: Member | Sequence[Member], n: int) -> list[Member]:
         raise ValueError("estimator=[]: at least one weak learner")
     for learner in given:
         if not isinstance(learner, Member):
-            raise ValueError(f"estimator={learner!r}: a HoeffdingTree, a SoftmaxRegression, or a list of them")
+            raise ValueError(
+                f"estimator={learner!r}: a HoeffdingTree, a SoftmaxRegression, a LabelMemory, or a list of them"
+            )
         learner.check()
     if len({isinstance(learner, GivenVotes) for learner in given}) > 1:
         raise ValueError("estimator: GivenVotes cannot be mixed with learners that learn")
@@ -50,11 +53,11 @@ def draw(learners: list[Member], n_features: int, rng: np.random.Generator) -> T
 
 def assemble(
     learners: list[Member], drawn: TreeParameters, columns: Columns, k: int, in_groups: bool
-) -> tuple[Learners, Forest, LinearBank]:
+) -> tuple[Learners, Forest, LinearBank, MemoryBank]:
     """The ensemble's arrays. `in_groups`: a tree stands for k trees, each telling one class from the rest."""
-    kind = np.array([TREE if isinstance(learner, HoeffdingTree) else LINEAR for learner in learners], np.int64)
-    kind[[isinstance(learner, GivenVotes) for learner in learners]] = GIVEN
-    is_tree, is_linear = kind == TREE, kind == LINEAR
+    kinds = {HoeffdingTree: TREE, SoftmaxRegression: LINEAR, LabelMemory: MEMORY, GivenVotes: GIVEN}
+    kind = np.array([kinds[type(learner)] for learner in learners], np.int64)
+    is_tree = kind == TREE
     group = k if in_groups else 1
     if in_groups:
         if not is_tree.all():
@@ -62,7 +65,8 @@ def assemble(
         kind[:] = GROUP
     slot = np.arange(len(learners))
     slot[is_tree] = np.arange(is_tree.sum()) * group
-    slot[is_linear] = np.arange(is_linear.sum())
+    for other in (LINEAR, MEMORY):
+        slot[kind == other] = np.arange((kind == other).sum())
     trees = [learner for learner in learners if isinstance(learner, HoeffdingTree)] or [HoeffdingTree()]
     # An ensemble without trees keeps one that nobody asks, so that the kernels need no second form.
     chosen = np.flatnonzero(is_tree) if is_tree.any() else np.array([0])
@@ -86,4 +90,5 @@ def assemble(
     )
     linear = [learner for learner in learners if isinstance(learner, SoftmaxRegression)]
     bank = make_bank(linear, k, int((~columns.nominal).sum()), columns.n_categories)
-    return Learners(kind, slot, drawn.importance_scale), forest, bank
+    memory = make_memory([learner for learner in learners if isinstance(learner, LabelMemory)], k)
+    return Learners(kind, slot, drawn.importance_scale), forest, bank, memory

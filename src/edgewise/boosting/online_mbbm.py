@@ -74,7 +74,7 @@ class OnlineMBBM(StreamClassifier):
 
     def _plan(self, k: int) -> Plan:
         bound = float(k if self.importance_bound is None else self.importance_bound)
-        return Plan(k, POTENTIAL, 0, LABEL_VOTES[self.vote], 0, bound, 1.0, False, 1.0, 1.0)
+        return Plan(k, POTENTIAL, 0, LABEL_VOTES[self.vote], 0, bound, 1.0, False, 1.0, 1.0, False)
 
     def _edge(self) -> float:
         return self.edge

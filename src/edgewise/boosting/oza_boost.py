@@ -39,7 +39,7 @@ class OzaBoost(StreamClassifier):
         self.random_state = random_state
 
     def _plan(self, k: int) -> Plan:
-        return Plan(k, POISSON, 0, ARGMAX, 0, 1.0, 1.0, False, 0.0, 0.0)
+        return Plan(k, POISSON, 0, ARGMAX, 0, 1.0, 1.0, False, 0.0, 0.0, False)
 
     def _first_weight(self) -> float:
         return 0.0

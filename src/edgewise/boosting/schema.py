@@ -29,9 +29,10 @@ import numpy as np
 
 from edgewise._compile import kernel, routine
 from edgewise.learners.forest.distribution import heaviest, leaf_labels, leaf_probabilities
-from edgewise.learners.forest.growing import find_leaf, learn
+from edgewise.learners.forest.growing import find_leaf, learn, restart
 from edgewise.learners.forest.layout import MAJORITY, MIXED, Forest, enlarged, has_room, room_needed
 from edgewise.learners.forest.statistics import count_moments
+from edgewise.learners.label_memory import MemoryBank, memory_learns, memory_speaks, next_context
 from edgewise.learners.linear import LinearBank, linear_learns, linear_speaks
 from edgewise.theory.experts import BEST, DRAW, blend, drawn, expert_weights, voted
 from edgewise.theory.losses import cheapest, cost_row, expected_costs, feasible, largest_right_cost, step_size
@@ -41,13 +42,18 @@ GRADIENT, POTENTIAL, POISSON, UNIFORM = 0, 1, 2, 3
 COST, ARGMAX, PROBABILITY = 0, 1, 2
 LABEL_VOTES = {"cost": COST, "argmax": ARGMAX}
 VOTES = {**LABEL_VOTES, "probability": PROBABILITY}
-# Kinds of learner: a tree, a group of one-against-rest trees, votes given with the example, a linear learner.
-TREE, GROUP, GIVEN, LINEAR = 0, 1, 2, 3
+# Kinds of learner: a tree, a group of one-against-rest trees, votes given with the example, a linear learner, a memory
+# of labels.
+TREE, GROUP, GIVEN, LINEAR, MEMORY = 0, 1, 2, 3, 4
 # Columns of Committee.costs; POISSON keeps the weight of right and of wrong votes there.
 OF_VOTE, OF_RIGHT = 0, 1
 RIGHT, WRONG = 0, 1
 
 LEAST_ERROR = 1e-10  # Oza's log((1 - e)/e) is infinite at e = 0
+# Drift: a tree's error over about FAST examples is compared with that over about SLOW; see `drifted`.
+FAST, SLOW, ALARM = 100.0, 2000.0, 4.0
+ERROR_FAST, ERROR_SLOW, AGE = 0, 1, 2
+
 LARGEST_RATE = 500.0  # exp(-lambda) must not underflow
 
 
@@ -65,6 +71,7 @@ class Plan(NamedTuple):
     normalize_importance: bool
     weight_low: float  # feasible set of learner weights
     weight_high: float
+    restart: bool  # whether trees whose error rises begin anew
 
 
 class Learners(NamedTuple):
@@ -82,6 +89,7 @@ class Committee(NamedTuple):
     mistakes: np.ndarray  # of expert i, the first i learners together
     costs: np.ndarray  # [N, 2] sums over rounds: cost of the vote, cost of the right label
     importance: np.ndarray  # sum over rounds, before it is normalized
+    errors: np.ndarray  # [N, 3] error over about FAST and SLOW examples, and examples since the tree began
 
 
 class Chunk(NamedTuple):
@@ -92,6 +100,7 @@ class Chunk(NamedTuple):
     labels: np.ndarray
     weights: np.ndarray
     rounds: np.ndarray  # t, from 1
+    contexts: np.ndarray  # the labels before each example, as `label_memory` numbers them
     uniforms: np.ndarray  # [n, 1] for the Hedge draw, [n, N] for POISSON
     means: np.ndarray  # [n + 1] running mean and variance of each numeric column before each example, and at the end
     variances: np.ndarray
@@ -110,6 +119,7 @@ class Trace(NamedTuple):
     importances: np.ndarray  # [N, n]
     expert_labels: np.ndarray  # [N, n]
     expert_losses: np.ndarray  # [N, n] mistakes before this round
+    restarts: np.ndarray  # [N, n] whether the tree began anew after this example
 
 
 class Scratch(NamedTuple):
@@ -171,6 +181,7 @@ def make_trace(n: int, n_learners: int, k: int) -> Trace:
         np.zeros(by_learner),
         np.zeros(by_learner, np.int32),
         np.zeros(by_learner),
+        np.zeros(by_learner, bool),
     )
 
 
@@ -222,9 +233,11 @@ def tree_speaks(forest, tree, g, s):
 
 
 @kernel
-def learner_speaks(learners, forest, bank, i, numeric, nominal, means, variances, in_full, s):
+def learner_speaks(learners, known, i, chunk, t, in_full, s):
     """The label that learner i names; its distribution over all labels in s.p, where that is asked for in full."""
     slot = learners.slot[i]
+    forest = known.forest
+    numeric, nominal = chunk.numeric[t], chunk.nominal[t]
     k = s.p.size
     if learners.kind[i] == GIVEN:
         for r in range(k):
@@ -232,7 +245,10 @@ def learner_speaks(learners, forest, bank, i, numeric, nominal, means, variances
         s.p[int(numeric[slot])] = 1.0
         return int(numeric[slot])
     if learners.kind[i] == LINEAR:
-        linear_speaks(bank, slot, numeric, nominal, means, variances, s.inputs, s.p)
+        linear_speaks(known.bank, slot, numeric, nominal, chunk.means[t], chunk.variances[t], s.inputs, s.p)
+        return heaviest(s.p)
+    if learners.kind[i] == MEMORY:
+        memory_speaks(known.memory, slot, chunk.contexts[t], s.p)
         return heaviest(s.p)
     gather(forest, slot, numeric, nominal, s)
     if learners.kind[i] == TREE:
@@ -252,13 +268,17 @@ def learner_speaks(learners, forest, bank, i, numeric, nominal, means, variances
 
 
 @kernel
-def learner_learns(learners, forest, bank, i, nominal, label, w, means, variances, s):
+def learner_learns(learners, known, i, chunk, t, w, s):
     """Learner i learns the example it has just spoken of."""
     slot = learners.slot[i]
+    label = chunk.labels[t]
     if w <= 0.0 or learners.kind[i] == GIVEN:
         return
     if learners.kind[i] == LINEAR:
-        linear_learns(bank, slot, nominal, label, w, s.inputs, s.p)
+        linear_learns(known.bank, slot, chunk.nominal[t], label, w, s.inputs, s.p)
+        return
+    if learners.kind[i] == MEMORY:
+        memory_learns(known.memory, slot, chunk.contexts[t], label, w)
         return
     group = s.p.size if learners.kind[i] == GROUP else 1
     for g in range(group):
@@ -266,7 +286,7 @@ def learner_learns(learners, forest, bank, i, nominal, label, w, means, variance
         if learners.kind[i] == GROUP:
             answer = 1 if label == g else 0
         learn(
-            forest,
+            known.forest,
             slot + g,
             s.node[g],
             s.majority[g],
@@ -277,8 +297,9 @@ def learner_learns(learners, forest, bank, i, nominal, label, w, means, variance
             s.shape[1],
             answer,
             w,
-            means,
-            variances,
+            # what a tree learns of the columns' spread includes this example
+            chunk.means[t + 1],
+            chunk.variances[t + 1],
             s.weights,
             s.logs,
         )
@@ -372,9 +393,7 @@ def gradient_step(plan, committee, i, n_learners, scores, costs, vote, p, label,
 
 
 @routine
-def run_chunk(
-    plan, learners, committee, potentials, forest, bank, need, in_scores, chunk, trace, s, first_learner, first_row
-):
+def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, first_learner, first_row):
     """Let every learner go through the chunk, in order, from (first_learner, first_row) on.
 
     `in_scores` asks for the experts' mean scores as well, which guesses do not need. Gives the (learner, row) before
@@ -388,13 +407,11 @@ def run_chunk(
         to_go = n_learners - 1 - i
         for t in range(first_row if i == first_learner else 0, n):
             label = chunk.labels[t]
-            if label >= 0 and not has_room(forest, trees, need):
+            if label >= 0 and not has_room(known.forest, trees, need):
                 return i, t
             scores = trace.scores[t]
-            numeric, nominal = chunk.numeric[t], chunk.nominal[t]
-            vote = learner_speaks(
-                learners, forest, bank, i, numeric, nominal, chunk.means[t], chunk.variances[t], in_full, s
-            )
+            named = learner_speaks(learners, known, i, chunk, t, in_full, s)
+            vote = named
             if plan.vote == COST:
                 vote = cheapest_vote(plan, potentials, scores, to_go, s)
             trace.votes[i, t] = vote
@@ -438,11 +455,37 @@ def run_chunk(
                     committee.mistakes[i] += w
                 trace.importances[i, t] = w_learner
                 w_learner *= learners.scale[i] * w
-                # what the tree learns of the columns' spread includes this example
-                learner_learns(
-                    learners, forest, bank, i, nominal, label, w_learner, chunk.means[t + 1], chunk.variances[t + 1], s
-                )
+                learner_learns(learners, known, i, chunk, t, w_learner, s)
+                if plan.restart and learners.kind[i] == TREE and drifted(committee.errors[i], named != label):
+                    restart(known.forest, learners.slot[i])
+                    trace.restarts[i, t] = True
     return n_learners, 0
+
+
+@kernel
+def drifted(errors, wrong):
+    """Count one prediction of a tree; whether its error has risen so much that the tree should begin anew.
+
+    Two running means of the error are kept, over about FAST and about SLOW examples. They agree but for chance unless
+    the stream changed: FAST examples have a standard error of sqrt(e(1 - e)/FAST). Only a tree's own past counts, so
+    that the order of learners and rounds may still be exchanged.
+    """
+    errors[AGE] += 1.0
+    miss = 1.0 if wrong else 0.0
+    errors[ERROR_FAST] += (miss - errors[ERROR_FAST]) / min(errors[AGE], FAST)
+    errors[ERROR_SLOW] += (miss - errors[ERROR_SLOW]) / min(errors[AGE], SLOW)
+    slow = errors[ERROR_SLOW]
+    if errors[AGE] < 3.0 * FAST or errors[ERROR_FAST] <= slow + ALARM * math.sqrt(slow * (1.0 - slow) / FAST):
+        return False
+    errors[ERROR_FAST] = errors[ERROR_SLOW] = errors[AGE] = 0.0
+    return True
+
+
+@routine
+def run_contexts(memory, chunk, k):
+    """The labels before every example."""
+    for t in range(chunk.labels.size):
+        chunk.contexts[t] = next_context(memory, chunk.labels[t], k)
 
 
 @routine
@@ -481,6 +524,14 @@ def follow_experts(plan, chunk, trace, losses, weights, labels, shares, guesses,
             guesses[t] = trace.expert_labels[n_learners - 1, t]
 
 
+class Knowledge(NamedTuple):
+    """What the learners have learned, by kind."""
+
+    forest: Forest
+    bank: LinearBank
+    memory: MemoryBank
+
+
 class Ensemble(NamedTuple):
     """The whole state of a booster: what learning changes."""
 
@@ -489,21 +540,24 @@ class Ensemble(NamedTuple):
     committee: Committee
     forest: Forest
     bank: LinearBank
+    memory: MemoryBank
     potentials: Potentials  # tables and memo only: a function of the plan, not a memory
 
 
 def run(ensemble: Ensemble, chunk: Chunk, in_scores: bool) -> tuple[Ensemble, Trace, np.ndarray, np.ndarray]:
     """Predict, then learn, every example of a chunk: the new state, the trace, the guesses, and scores if asked for."""
-    plan, learners, committee, forest, bank, potentials = ensemble
+    plan, learners, committee, forest, bank, memory, potentials = ensemble
     n, k, n_learners = chunk.labels.size, plan.n_labels, learners.kind.size
     trace = make_trace(n, n_learners, k)
     scratch = make_scratch(forest, k)
     need = room_needed(forest)
     trees = k if (learners.kind == GROUP).any() else 1
     run_moments(forest, chunk)
+    run_contexts(memory, chunk, k)
     at = (0, 0)
     while True:
-        at = run_chunk(plan, learners, committee, potentials, forest, bank, need, in_scores, chunk, trace, scratch, *at)
+        known = Knowledge(forest, bank, memory)
+        at = run_chunk(plan, learners, committee, potentials, known, need, in_scores, chunk, trace, scratch, *at)
         if at[0] == n_learners:
             break
         forest = enlarged(forest, trees, need)

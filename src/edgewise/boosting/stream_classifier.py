@@ -18,7 +18,7 @@ from edgewise.boosting.inputs import (
     weight_array,
 )
 from edgewise.boosting.members import Member, assemble, draw, members
-from edgewise.boosting.schema import GIVEN, LINEAR, Chunk, Committee, Ensemble, Plan, Trace, run
+from edgewise.boosting.schema import GIVEN, LINEAR, MEMORY, Chunk, Committee, Ensemble, Plan, Trace, run
 from edgewise.learners.forest.layout import with_categories
 from edgewise.learners.forest.structure import structure
 from edgewise.learners.given_votes import GivenVotes
@@ -59,6 +59,7 @@ class StreamClassifier(Parameterized):
     classes_: np.ndarray
     rounds_: int
     mistakes_: int
+    restarts_: list[tuple[int, int]]  # (round, learner) of every tree that began anew
 
     # whether a tree stands for k trees, each telling one class from the rest
     _in_groups: ClassVar[bool] = False
@@ -203,7 +204,7 @@ class StreamClassifier(Parameterized):
         """
         columns = self._started()
         learners = self._ensemble.learners
-        if learners.kind[learner] in (GIVEN, LINEAR):
+        if learners.kind[learner] in (GIVEN, LINEAR, MEMORY):
             raise ValueError(f"learner {learner} is no tree")
         nominal = np.flatnonzero(columns.nominal)
         place = {"numeric": np.flatnonzero(~columns.nominal), "nominal": nominal, "binary": nominal}
@@ -253,6 +254,7 @@ class StreamClassifier(Parameterized):
         self.classes_ = classes
         self.rounds_ = 0
         self.mistakes_ = 0
+        self.restarts_ = []
         self._ensembles = self._new_ensembles(classes.size)
 
     def _new_ensembles(self, k: int) -> list[Ensemble]:
@@ -260,15 +262,16 @@ class StreamClassifier(Parameterized):
 
     def _new_ensemble(self, plan: Plan) -> Ensemble:
         n = self.n_estimators
-        learners, forest, bank = assemble(
+        learners, forest, bank, memory = assemble(
             self._members(), self.parameters_, self._columns, plan.n_labels, self._in_groups
         )
         return Ensemble(
             plan,
             learners,
-            Committee(np.full(n, self._first_weight()), np.zeros(n), np.zeros((n, 2)), np.zeros(n)),
+            Committee(np.full(n, self._first_weight()), np.zeros(n), np.zeros((n, 2)), np.zeros(n), np.zeros((n, 3))),
             forest,
             bank,
+            memory,
             zero_one_potentials(plan.n_labels, n, self._edge()) if self._edge() else zero_one_potentials(2, 1, 0.1, 1),
         )
 
@@ -349,11 +352,13 @@ class StreamClassifier(Parameterized):
                 codes[part],
                 weights[part],
                 rounds[part],
+                np.zeros(size, np.int64),
                 uniforms,
                 np.zeros((size + 1, numeric.shape[1])),
                 np.zeros((size + 1, numeric.shape[1])),
             )
             guesses[part], decisions[part], trace = self._run_chunk(chunk, in_scores)
+            self.restarts_ += [(int(rounds[part][t]), int(i)) for t, i in np.argwhere(trace.restarts.T)]
             if keep is not None:
                 keep(guesses[part], trace, chunk)
         return guesses, decisions

@@ -1,4 +1,5 @@
-"""How good a run was: measures over a confusion matrix (true label by guessed label) and over the row of hits."""
+"""How good a run was: measures over a confusion matrix (true label by guessed label), over the row of hits, and over
+the probabilities [n, k] that were predicted for n rows with label codes [n]."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import numpy as np
 
 WINDOWS = 50
 SMALLEST_WINDOW = 20
+LEAST_PROBABILITY = 1e-15
 
 
 def label_codes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -59,6 +61,28 @@ def learning_curve(hits: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     edges = np.arange(windows + 1, dtype=np.int64) * hits.size // windows
     right = np.add.reduceat(hits, edges[:-1], dtype=np.int64)
     return edges[1:], right / np.diff(edges), np.cumsum(right) / edges[1:]
+
+
+def log_loss(p: np.ndarray, codes: np.ndarray) -> float:
+    """Mean of -ln p[true label]. A probability below 1e-15 counts as 1e-15, so that no single row makes it infinite."""
+    of_truth = p[np.arange(codes.size), codes]
+    return float(-np.mean(np.log(np.maximum(of_truth, LEAST_PROBABILITY))))
+
+
+def calibration_error(p: np.ndarray, codes: np.ndarray, bins: int = 10) -> float:
+    """Expected calibration error of the likeliest label (Naeini, Cooper and Hauskrecht 2015; Guo et al. 2017).
+
+    Rows are sorted by their largest probability, the confidence, into bins [b/bins, (b + 1)/bins) of equal width, the
+    last with its upper end. The result is the mean over rows of |accuracy - mean confidence| of the row's bin: 0 if
+    labels given with confidence c are right in a share c of the cases. Ties go to the lowest label.
+    """
+    if bins < 1:
+        raise ValueError(f"bins={bins!r}: at least 1")
+    confidence = p.max(axis=1)
+    bin_of_row = np.minimum((confidence * bins).astype(np.int64), bins - 1)
+    # A bin's rows times its gap is the sum of its hits less that of its confidences.
+    gaps = np.bincount(bin_of_row, weights=(p.argmax(axis=1) == codes) - confidence)
+    return float(np.abs(gaps).sum() / codes.size)
 
 
 def _some(classes: np.ndarray, most: int = 8) -> str:

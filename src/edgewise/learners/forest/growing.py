@@ -158,6 +158,31 @@ def learn(forest, tree, voted_from, majority, bayes, x, codes, m, c, label, w, m
             split_multiway(forest, tree, node, feature - m, m, means, variances)
 
 
+@routine
+def restart(forest, tree):
+    """Let a tree begin anew as a single leaf. Its other nodes stay unused until `layout.compacted` takes them out.
+
+    Nodes still to be visited form a list through their `fallback`, which nobody needs any more.
+    """
+    top = forest.root[tree]
+    forest.fallback[top] = -1
+    while top >= 0:
+        node = top
+        top = forest.fallback[node]
+        first = forest.child[node]
+        if forest.kind[node] == LEAF:
+            release(forest, first)
+        else:
+            width = forest.width[node] if forest.kind[node] == MULTIWAY else 2
+            for v in range(width):
+                child = forest.links[first + v] if forest.kind[node] == MULTIWAY else first + v
+                if child >= 0:
+                    forest.fallback[child] = top
+                    top = child
+    forest.n_nodes[tree] = 0
+    forest.root[tree] = new_leaf(forest, tree)
+
+
 @kernel
 def release(forest, leaf):
     """Give a leaf's slot and statistics rows back."""

@@ -7,6 +7,7 @@ kernels: a kernel stops before an example for which there may be no room, and is
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -172,8 +173,37 @@ def has_room(forest, trees, need):
     )
 
 
+def compacted(forest: Forest) -> Forest:
+    """The forest without the nodes and links of trees that began anew; the rest keeps its order."""
+    live = [node for root in forest.root for node in nodes_below(forest, int(root))]
+    order = sorted(live)  # so children of a two-way split stay next to each other
+    place = {old: new for new, old in enumerate(order)}
+    parts = {field: getattr(forest, field).copy() for field in GROWING[NODES]}
+    links: list[int] = []
+    for field, part in parts.items():
+        part[: len(order)] = getattr(forest, field)[order]
+    for new, old in enumerate(order):
+        if forest.kind[old] == LEAF:
+            continue
+        first = int(forest.child[old])
+        parts["fallback"][new] = place[int(forest.fallback[old])]
+        if forest.kind[old] == MULTIWAY:
+            parts["child"][new] = len(links)
+            links += [place.get(int(child), -1) for child in forest.links[first : first + forest.width[old]]]
+        else:
+            parts["child"][new] = place[first]
+    kept = forest.links.copy()
+    kept[: len(links)] = links
+    used = forest.used.copy()
+    used[NODES], used[LINKS] = len(order), len(links)
+    root = np.array([place[int(node)] for node in forest.root], np.int64)
+    return forest._replace(root=root, links=kept, used=used, **parts)
+
+
 def enlarged(forest: Forest, trees: int, need: np.ndarray) -> Forest:
     """The forest with at least twice the room in each pool that `has_room` would find too small."""
+    if forest.used[NODES] > 2 * forest.n_nodes.sum():
+        forest = compacted(forest)
     size = {NODES: forest.kind.size, LINKS: forest.links.size, LEAVES: len(forest.row), ROWS: len(forest.constant)}
     free = {
         NODES: size[NODES] - int(forest.used[NODES]),
@@ -223,17 +253,20 @@ def rows_of_trees(forest: Forest) -> dict[int, np.ndarray]:
     """The statistics rows that each tree owns, by walking its nodes."""
     owner = {}
     for tree, root in enumerate(forest.root):
-        rows: list[int] = []
-        pending = [int(root)]
-        while pending:
-            node = pending.pop()
-            if forest.kind[node] == LEAF:
-                held = forest.row[forest.child[node]]
-                rows.extend(held[held >= 0])
-            else:
-                pending.extend(children(forest, node))
-        owner[tree] = np.array(rows, np.int64)
+        leaves = [forest.child[node] for node in nodes_below(forest, int(root)) if forest.kind[node] == LEAF]
+        rows = forest.row[leaves].ravel()
+        owner[tree] = rows[rows >= 0].astype(np.int64)
     return owner
+
+
+def nodes_below(forest: Forest, root: int) -> Iterator[int]:
+    """A node and all below it."""
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        yield node
+        if forest.kind[node] != LEAF:
+            pending.extend(children(forest, node))
 
 
 def children(forest: Forest, node: int) -> list[int]:

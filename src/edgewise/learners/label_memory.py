@@ -1,0 +1,73 @@
+"""A learner that looks at no feature, only at the labels that came before: a Markov chain of order 2, forgetting.
+
+On streams whose labels come in runs (electricity prices, network traffic) the last labels tell more than any feature.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from edgewise._compile import kernel
+from edgewise.parameters import Parameterized
+
+
+class LabelMemory(Parameterized):
+    """Predicts from the last two labels.
+
+    Parameters
+    ----------
+    decay : what remains of a context's counts each time it comes up again.
+    """
+
+    def __init__(self, decay: float = 0.995) -> None:
+        self.decay = decay
+
+    def check(self) -> None:
+        if not 0.0 < self.decay <= 1.0:
+            raise ValueError(f"decay={self.decay!r}: a number in (0, 1]")
+
+
+class MemoryBank(NamedTuple):
+    """n label memories over k labels."""
+
+    decay: np.ndarray  # [n]
+    counts: np.ndarray  # [n, contexts, k] weight of each label after each context
+    recent: np.ndarray  # [2] the last label and the one before; k where there was none
+
+
+def make_memory(learners: list[LabelMemory], k: int) -> MemoryBank:
+    """Memories that have seen nothing."""
+    contexts = (k + 1) ** 2 if learners else 1
+    decay = np.array([learner.decay for learner in learners], float)
+    return MemoryBank(decay, np.zeros((len(learners), contexts, k)), np.full(2, k, np.int64))
+
+
+@kernel
+def next_context(memory, label, k):
+    """The context before an example, given its label (-1: none, it leaves no trace)."""
+    context = memory.recent[0] * (k + 1) + memory.recent[1]
+    if label >= 0:
+        memory.recent[1] = memory.recent[0]
+        memory.recent[0] = label
+    return context
+
+
+@kernel
+def memory_speaks(memory, i, context, p):
+    """Fill p with the shares of the labels that followed this context, one pseudo-example for each class added."""
+    counts = memory.counts[i, context]
+    total = 0.0
+    for r in range(p.size):
+        total += counts[r]
+    for r in range(p.size):
+        p[r] = (counts[r] + 1.0) / (total + p.size)
+
+
+@kernel
+def memory_learns(memory, i, context, label, w):
+    counts = memory.counts[i, context]
+    for r in range(counts.size):
+        counts[r] *= memory.decay[i]
+    counts[label] += w
