@@ -304,7 +304,7 @@ def test_model_names(text: str, preset: str | None, name: str, edge: float | Non
     ("text", "words"),
     [
         ("mbm", "unknown model 'mbm'; did you mean mbbm"),
-        ("qqq", "known: olm, olm-exponential"),
+        ("qqq", "known: olm, olm-drift, olm-exponential"),
         ("olm:0.1", "olm takes no edge; only mbbm does"),
         ("mbbm:2", "'2' is not a number between 0 and 1"),
         ("mbbm:x", "'x' is not a number"),

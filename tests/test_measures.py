@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import accuracy_score, cohen_kappa_score, confusion_matrix, recall_score
+from sklearn.metrics import accuracy_score, cohen_kappa_score, confusion_matrix, log_loss, recall_score
 
 from edgewise.evaluation import measures
 
@@ -52,6 +52,59 @@ def test_kappa_does_not_overflow_on_long_streams() -> None:
 
 def test_recall_of_a_class_that_never_came_is_none() -> None:
     assert measures.recalls(np.array([[3, 1], [0, 0]])) == [0.75, None]
+
+
+@st.composite
+def predictions(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities of anything between a guess and certainty, and labels that are likelier where they are higher."""
+    k = draw(st.integers(2, 6))
+    n = draw(st.integers(1, 80))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    p = rng.dirichlet(np.full(k, draw(st.sampled_from([0.1, 1.0, 10.0]))), size=n) * (1 - 1e-6 * k) + 1e-6
+    return p, (p.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1).clip(max=k - 1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(predictions())
+def test_log_loss_agrees_with_sklearn(case: tuple[np.ndarray, np.ndarray]) -> None:
+    p, codes = case
+    assert measures.log_loss(p, codes) == pytest.approx(log_loss(codes, p, labels=range(p.shape[1])), rel=1e-9)
+
+
+def test_log_loss_of_an_impossible_label_is_finite() -> None:
+    p = np.array([[1.0, 0.0], [1.0, 0.0]])
+    assert measures.log_loss(p, np.array([0, 0])) == 0.0
+    assert measures.log_loss(p, np.array([0, 1])) == pytest.approx(-np.log(1e-15) / 2)
+
+
+@pytest.mark.parametrize("bins", [1, 2, 10, 15])
+@settings(max_examples=30, deadline=None)
+@given(predictions())
+def test_calibration_error_agrees_with_going_through_the_bins(bins: int, case: tuple[np.ndarray, np.ndarray]) -> None:
+    p, codes = case
+    rows: dict[int, list[tuple[float, bool]]] = {}
+    for row, code in zip(p.tolist(), codes.tolist(), strict=True):
+        top = max(row)
+        rows.setdefault(min(int(top * bins), bins - 1), []).append((top, row.index(top) == code))
+    expected = 0.0
+    for members in rows.values():
+        confidences, hits = zip(*members, strict=True)
+        expected += len(members) / len(codes) * abs(np.mean(hits) - np.mean(confidences))
+    assert measures.calibration_error(p, codes, bins) == pytest.approx(expected, abs=1e-12)
+
+
+def test_calibration_error_by_hand() -> None:
+    """Two rows at .75 with one hit, two at 1 with two hits: the bins are off by .25 and by 0."""
+    p = np.array([[0.75, 0.25], [0.25, 0.75], [1.0, 0.0], [0.0, 1.0]])
+    codes = np.array([0, 0, 0, 1])
+    assert measures.calibration_error(p, codes) == pytest.approx(0.125)
+    # In one bin, an overconfident half and an underconfident half cancel.
+    p = np.array([[0.75, 0.25], [0.75, 0.25], [1.0, 0.0], [1.0, 0.0]])
+    codes = np.array([0, 0, 0, 1])
+    assert measures.calibration_error(p, codes) == pytest.approx((0.5 + 1.0) / 4)
+    assert measures.calibration_error(p, codes, bins=1) == pytest.approx(0.125)
+    with pytest.raises(ValueError, match=r"^bins=0: at least 1"):
+        measures.calibration_error(p, codes, bins=0)
 
 
 @pytest.mark.parametrize(("rows", "counted"), [(1, 1), (4, 1), (5, 1), (6, 2), (10, 2), (11, 3), (1728, 346)])

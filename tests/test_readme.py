@@ -92,9 +92,9 @@ def test_tables_are_up_to_date(readme, name):
     assert block(README, name) == block(readme.filled(README), name)
 
 
-def run(name, model, learners, seed, whole, last):
+def run(name, learners, seed, whole, last, complete=True):
     numbers = {"all": whole, "last_fifth": last, "cpu_s": 1.0, "rows": 100}
-    return {"data": name, "model": model, "learners": learners, "seed": seed, **numbers}
+    return {"data": name, "off": "nothing", "learners": learners, "seed": seed, "complete": complete, **numbers}
 
 
 def test_tables_from_made_up_results(readme, tmp_path):
@@ -108,9 +108,9 @@ def test_tables_from_made_up_results(readme, tmp_path):
         cell | {"all": 0.9, "last_fifth": 0.9, "algorithm": "MB .1"},
     ]
     (tmp_path / "paper_tables.jsonl").write_text("\n".join(map(json.dumps, cells)) + '\n{"data": "bal')
-    runs = [run("car", "AdaBoostOLM", 10, 1, 0.5, 0.6), run("car", "AdaBoostOLM", 10, 2, 0.7, 0.8)]
-    runs += [run("car", "AdaBoostOLM", 20, 1, 0.1, 0.1), run("car", "best peer", 100, 1, 0.3, 1.0)]
-    (tmp_path / "defaults.json").write_text(json.dumps(runs))
+    runs = [run("car", 10, 1, 0.0, 0.0), run("car", 10, 1, 0.5, 0.6), run("car", 10, 2, 0.7, 0.8)]
+    runs += [run("car", 100, 1, 0.9, 1.0), run("car", 100, 2, 0.0, 0.0, complete=False), run("new", 10, 1, 0.1, 0.2)]
+    (tmp_path / "defaults.jsonl").write_text("\n".join(map(json.dumps, runs)) + '\n{"data": "c')
     both = [{"contender": "capymoa.OzaBoost", "best_cpu_s": 3.0}, {"contender": "edgewise.OzaBoost", "best_cpu_s": 1.5}]
     report = {"machine": {"cpu": "a", "system": "b", "python": "c"}, "settings": {"trees": 100, "repeats": 3}}
     report["results"] = [found | {"data": "car", "rows": 1728, "options": {}} for found in both]
@@ -122,9 +122,10 @@ def test_tables_from_made_up_results(readme, tmp_path):
     assert "| Balance | .750 (.734) |" in accuracy
     assert "Of 2 values, 1 are more than 0.02 above the paper's, 0 more than that below." in accuracy
     assert "| car | 1,728 | 2x | – | – | – |" in speed
-    assert "| data | rows | AdaBoostOLM, 10 | best peer | CPU s, 10 learners |" in defaults
-    assert "| car | 100 | .600 / .700 | .300 / 1.000 | 1.0 |" in defaults
-    assert "2 shuffles" in defaults
+    assert "| data | rows | best peer | AdaBoostOLM, 10 | AdaBoostOLM, 100 | CPU s, 100 learners |" in defaults
+    assert "| car | 100 | .877 / .942 | .600 / .700 | .900 / 1.000 | 1.0 |" in defaults
+    assert "| new | 100 | – | .100 / .200 | – | – |" in defaults
+    assert "1 to 2 shuffles" in defaults
     assert readme.filled(text, tmp_path) == text
 
 

@@ -32,9 +32,15 @@ class Entry(NamedTuple):
 MODELS: dict[str, Entry] = {
     "olm": Entry(
         "AdaBoost.OLM (Jung et al. 2017, Algorithm 2)",
-        "adaptive boosting on the logistic loss; needs no edge",
+        "adaptive boosting with edgewise's defaults; needs no edge",
         "AdaBoostOLM",
-        {"loss": "logistic"},
+        {},
+    ),
+    "olm-drift": Entry(
+        "AdaBoost.OLM for streams that change",
+        "as olm, and trees whose error rises begin anew; remembers the last labels",
+        "AdaBoostOLM",
+        {"drift": "restart"},
     ),
     "olm-exponential": Entry(
         "AdaBoost.OLM (Jung et al. 2017, Appendix D.1)",

@@ -74,6 +74,18 @@ def _panel(ax: Axes, runs: Sequence[Run], looks: dict[tuple[str, int | None], di
             color = looks[key]["color"]
             low, high = line.middle - line.error, line.middle + line.error
             ax.fill_between(line.rows, low, high, color=color, alpha=0.15, linewidth=0)
+        restarts = [row for run in group for row in run.restarts]
+        if restarts:
+            # along the bottom, where learners began anew
+            ax.plot(
+                restarts,
+                np.full(len(restarts), 0.012),
+                "|",
+                transform=ax.get_xaxis_transform(),
+                color=looks[key]["color"],
+                markersize=5,
+                alpha=0.35,
+            )
         ends.append((line, looks[key]["color"]))
     first = runs[0]
     _scale(ax, first, [line for line, _ in ends])
@@ -81,6 +93,7 @@ def _panel(ax: Axes, runs: Sequence[Run], looks: dict[tuple[str, int | None], di
     seeds = len(groups[(first.model, first.learners)])
     facts = f"{first.rows:,} rows {'shuffled' if first.order == 'shuffled' else 'in file order'}"
     facts += "" if several_sizes or first.learners is None else f", {first.learners} learners"
+    facts += ", | a learner began anew" if any(run.restarts for run in runs) else ""
     facts += f", mean of {seeds} seeds ± standard error" if seeds > 1 else ""
     ax.set_title(first.data or "learning curve", loc="left", fontsize=12, fontweight="bold", color=INK, pad=18)
     ax.text(0, 1.02, facts, transform=ax.transAxes, fontsize=9, color=FAINT, va="bottom")

@@ -102,6 +102,7 @@ def evaluate_stream(
             "python": ".".join(map(str, sys.version_info[:3])),
             **{name: importlib.metadata.version(name) for name in ("numpy", "numba")},
         },
+        restarts=[row for row, _ in getattr(model, "restarts_", [])],
     )
 
 

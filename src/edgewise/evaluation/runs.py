@@ -53,6 +53,7 @@ class Run:
     model_bytes: int | None
     peak_bytes: int | None  # most memory the process ever held, earlier runs in it included
     versions: dict[str, str]
+    restarts: list[int] = dataclasses.field(default_factory=list)  # rows after which a learner began anew
 
     @property
     def rows_per_second(self) -> float:
@@ -103,6 +104,8 @@ def load_runs(path: str | os.PathLike[str]) -> list[Run]:
 
 def _run(record: Any, where: str) -> Run:
     expected = {field.name for field in dataclasses.fields(Run)}
+    if isinstance(record, dict):
+        record = {"restarts": [], **record}  # files older than drift have none
     if not isinstance(record, dict) or set(record) != expected:
         odd = sorted(expected.symmetric_difference(record)) if isinstance(record, dict) else [type(record).__name__]
         raise ValueError(f"{where}: fields missing or unknown: {', '.join(map(str, odd))}")
