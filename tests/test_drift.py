@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.boosting.schema import drifted
+from edgewise.boosting.rules import drifted
 from edgewise.learners.forest.layout import compacted
 from tests.state import forest_state, same
 

@@ -21,7 +21,7 @@ from typing import Any, Self
 import numpy as np
 
 from edgewise.boosting.members import Member
-from edgewise.boosting.schema import GRADIENT, OF_RIGHT, OF_VOTE, VOTES, Plan
+from edgewise.boosting.state import GRADIENT, OF_RIGHT, OF_VOTE, VOTES, Plan
 from edgewise.boosting.stream_classifier import CHUNK_ROWS, StreamClassifier, softmax
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.label_memory import LabelMemory

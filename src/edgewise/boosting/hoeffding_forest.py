@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from edgewise.boosting.members import Member
-from edgewise.boosting.schema import ARGMAX, UNIFORM, Plan
+from edgewise.boosting.state import ARGMAX, UNIFORM, Plan
 from edgewise.boosting.stream_classifier import CHUNK_ROWS, StreamClassifier
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 

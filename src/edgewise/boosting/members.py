@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from edgewise.boosting.inputs import Columns
-from edgewise.boosting.schema import GIVEN, GROUP, LINEAR, MEMORY, TREE, Learners
+from edgewise.boosting.state import GIVEN, GROUP, LINEAR, MEMORY, TREE, Learners
 from edgewise.learners.forest.layout import Forest, make_forest
 from edgewise.learners.given_votes import GivenVotes
 from edgewise.learners.hoeffding_tree import HoeffdingTree, TreeParameters

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from edgewise.boosting.adaboost_olm import EAGER_TREE, AdaBoostOLM
-from edgewise.boosting.schema import Chunk, Ensemble, Trace, run
+from edgewise.boosting.schema import run
+from edgewise.boosting.state import Chunk, Ensemble, Trace
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.theory.experts import VOTE
 

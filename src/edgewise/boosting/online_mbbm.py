@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from edgewise.boosting.members import Member
-from edgewise.boosting.schema import LABEL_VOTES, OF_VOTE, POTENTIAL, Plan
+from edgewise.boosting.state import LABEL_VOTES, OF_VOTE, POTENTIAL, Plan
 from edgewise.boosting.stream_classifier import CHUNK_ROWS, StreamClassifier
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.theory.bounds import Bound, majority_bound

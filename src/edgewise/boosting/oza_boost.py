@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from edgewise.boosting.members import Member
-from edgewise.boosting.schema import ARGMAX, POISSON, RIGHT, WRONG, Plan
+from edgewise.boosting.state import ARGMAX, POISSON, RIGHT, WRONG, Plan
 from edgewise.boosting.stream_classifier import CHUNK_ROWS, StreamClassifier
 
 

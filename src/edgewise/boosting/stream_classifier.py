@@ -18,7 +18,8 @@ from edgewise.boosting.inputs import (
     weight_array,
 )
 from edgewise.boosting.members import Member, assemble, draw, members
-from edgewise.boosting.schema import GIVEN, LINEAR, MEMORY, Chunk, Committee, Ensemble, Plan, Trace, run
+from edgewise.boosting.schema import run
+from edgewise.boosting.state import GIVEN, LINEAR, MEMORY, Chunk, Committee, Ensemble, Plan, Trace
 from edgewise.learners.forest.layout import with_categories
 from edgewise.learners.forest.structure import structure
 from edgewise.learners.given_votes import GivenVotes

@@ -1,0 +1,131 @@
+"""Learners of every kind: what they say of an example, and how they learn it."""
+
+from __future__ import annotations
+
+from edgewise._compile import kernel
+from edgewise.boosting.state import GIVEN, GROUP, LINEAR, MEMORY, TREE
+from edgewise.learners.forest.distribution import heaviest, leaf_labels, leaf_probabilities
+from edgewise.learners.forest.growing import find_leaf, learn
+from edgewise.learners.forest.layout import MAJORITY, MIXED
+from edgewise.learners.label_memory import memory_learns, memory_speaks
+from edgewise.learners.linear import linear_learns, linear_speaks
+
+
+@kernel
+def gather(forest, tree, numeric, nominal, s):
+    """Copy the features that a tree uses, in its own order."""
+    m = 0
+    complete = 1
+    for j in range(forest.numeric.shape[1]):
+        column = forest.numeric[tree, j]
+        if column < 0:
+            break
+        s.x[j] = numeric[column]
+        if s.x[j] != s.x[j]:
+            complete = 0
+        m += 1
+    c = 0
+    for j in range(forest.nominal.shape[1]):
+        column = forest.nominal[tree, j]
+        if column < 0:
+            break
+        s.codes[j] = nominal[column]
+        c += 1
+    s.shape[0] = m
+    s.shape[1] = c
+    s.shape[2] = complete
+
+
+@kernel
+def tree_speaks(forest, tree, g, s):
+    """The label one tree names, and by which predictor; remembers who spoke, for when the tree learns."""
+    node = find_leaf(forest, tree, s.x, s.codes)
+    s.node[g] = node
+    s.majority[g], s.bayes[g], mode = leaf_labels(
+        forest,
+        tree,
+        forest.child[node],
+        s.x,
+        s.codes,
+        s.shape[0],
+        s.shape[1],
+        s.shape[2] == 1,
+        s.evidence,
+        s.likelihoods,
+        s.counted,
+        s.inverses,
+    )
+    return s.majority[g] if mode == MAJORITY else s.bayes[g], mode
+
+
+@kernel
+def learner_speaks(learners, known, i, chunk, t, in_full, s):
+    """The label that learner i names; its distribution over all labels in s.p, where that is asked for in full."""
+    slot = learners.slot[i]
+    forest = known.forest
+    numeric, nominal = chunk.numeric[t], chunk.nominal[t]
+    k = s.p.size
+    if learners.kind[i] == GIVEN:
+        for r in range(k):
+            s.p[r] = 0.0
+        s.p[int(numeric[slot])] = 1.0
+        return int(numeric[slot])
+    if learners.kind[i] == LINEAR:
+        linear_speaks(known.bank, slot, numeric, nominal, chunk.means[t], chunk.variances[t], s.inputs, s.p)
+        return heaviest(s.p)
+    if learners.kind[i] == MEMORY:
+        memory_speaks(known.memory, slot, chunk.contexts[t], s.p)
+        return heaviest(s.p)
+    gather(forest, slot, numeric, nominal, s)
+    if learners.kind[i] == TREE:
+        label, mode = tree_speaks(forest, slot, 0, s)
+        if in_full or mode == MIXED:
+            leaf_probabilities(forest, forest.child[s.node[0]], s.shape[0], s.bayes[0], mode, s.evidence, s.p)
+        return heaviest(s.p) if mode == MIXED else label
+    total = 0.0
+    for r in range(k):
+        _, mode = tree_speaks(forest, slot + r, r, s)
+        leaf_probabilities(forest, forest.child[s.node[r]], s.shape[0], s.bayes[r], mode, s.evidence, s.tree_p)
+        s.p[r] = s.tree_p[1]
+        total += s.p[r]
+    for r in range(k):
+        s.p[r] /= total
+    return heaviest(s.p)
+
+
+@kernel
+def learner_learns(learners, known, i, chunk, t, w, s):
+    """Learner i learns the example it has just spoken of."""
+    slot = learners.slot[i]
+    label = chunk.labels[t]
+    if w <= 0.0 or learners.kind[i] == GIVEN:
+        return
+    if learners.kind[i] == LINEAR:
+        linear_learns(known.bank, slot, chunk.nominal[t], label, w, s.inputs, s.p)
+        return
+    if learners.kind[i] == MEMORY:
+        memory_learns(known.memory, slot, chunk.contexts[t], label, w)
+        return
+    group = s.p.size if learners.kind[i] == GROUP else 1
+    for g in range(group):
+        answer = label
+        if learners.kind[i] == GROUP:
+            answer = 1 if label == g else 0
+        learn(
+            known.forest,
+            slot + g,
+            s.node[g],
+            s.majority[g],
+            s.bayes[g],
+            s.x,
+            s.codes,
+            s.shape[0],
+            s.shape[1],
+            answer,
+            w,
+            # what a tree learns of the columns' spread includes this example
+            chunk.means[t + 1],
+            chunk.variances[t + 1],
+            s.weights,
+            s.logs,
+        )

@@ -1,0 +1,122 @@
+"""How a booster judges a vote and moves: cheapest votes, importances, learner weights, the alarm for drift."""
+
+from __future__ import annotations
+
+import math
+
+from edgewise._compile import kernel
+from edgewise.boosting.state import OF_RIGHT, OF_VOTE, POTENTIAL, PROBABILITY, UNIFORM
+from edgewise.theory.losses import cheapest, cost_row, expected_costs, feasible, largest_right_cost, step_size
+from edgewise.theory.potentials import normalized_costs
+
+LEAST_ERROR = 1e-10  # Oza's log((1 - e)/e) is infinite at e = 0
+LARGEST_RATE = 500.0  # exp(-lambda) must not underflow
+# Drift: a tree's error over about FAST examples is compared with that over about SLOW; see `drifted`.
+FAST, SLOW, ALARM = 100.0, 2000.0, 4.0
+ERROR_FAST, ERROR_SLOW, AGE = 0, 1, 2
+
+
+@kernel
+def cheapest_vote(plan, potentials, scores, to_go, s):
+    """The label that a learner with distribution s.p expects to cost least."""
+    if plan.rule == POTENTIAL:
+        normalized_costs(potentials, to_go, scores, s.matrix)
+        for l in range(scores.size):
+            s.costs[l] = 0.0
+            for r in range(scores.size):
+                s.costs[l] += s.p[r] * s.matrix[r, l]
+    else:
+        expected_costs(plan.loss, scores, s.p, s.costs, s.evidence)
+    return cheapest(s.costs)
+
+
+@kernel
+def poisson(rate, u):
+    """The Poisson number whose distribution function first exceeds u."""
+    rate = min(rate, LARGEST_RATE)
+    mass = math.exp(-rate)
+    below = mass
+    count = 0
+    while below <= u and (mass > 0.0 or count < rate):
+        count += 1
+        mass *= rate / count
+        below += mass
+    return count
+
+
+@kernel
+def oza_weight(right, wrong):
+    """log((1 - e)/e), and nothing for a learner that is wrong more often than right, as AdaBoost.M1 has it."""
+    if right + wrong <= 0.0:
+        return 0.0
+    error = min(max(wrong / (right + wrong), LEAST_ERROR), 1.0 - LEAST_ERROR)
+    return max(0.0, math.log((1.0 - error) / error))
+
+
+@kernel
+def cost_of_vote(plan, costs, vote, p):
+    """<C(y), h>: the cost of a vote for a label, or of a vote with probabilities."""
+    if plan.vote != PROBABILITY:
+        return costs[vote]
+    total = 0.0
+    for l in range(p.size):
+        total += costs[l] * p[l]
+    return total
+
+
+@kernel
+def take_vote(plan, scores, vote, p, alpha):
+    """s^i = s^(i-1) + alpha h."""
+    if plan.vote == PROBABILITY or plan.rule == UNIFORM:
+        for l in range(scores.size):
+            scores[l] += alpha * p[l]
+    else:
+        scores[vote] += alpha
+
+
+@kernel
+def gradient_importance(plan, committee, i, right, t, k):
+    """The importance of an example whose right label costs `right`: raised to a power, and relative to its mean."""
+    u = -right / largest_right_cost(plan.loss, k)
+    if plan.importance_power != 1.0:
+        u = max(u, 0.0) ** plan.importance_power
+    committee.importance[i] += u
+    if plan.normalize_importance:
+        mean = committee.importance[i] / t
+        u = u / mean if mean > 0.0 else 0.0
+    return u
+
+
+@kernel
+def gradient_step(plan, committee, i, n_learners, scores, costs, vote, p, label, w, t):
+    """Scores take the vote; learner i's edge and weight move; `costs` becomes the cost row at the new scores."""
+    committee.costs[i, OF_VOTE] += w * cost_of_vote(plan, costs, vote, p)
+    committee.costs[i, OF_RIGHT] += w * costs[label]
+    alpha = committee.weight[i]
+    take_vote(plan, scores, vote, p, alpha)
+    cost_row(plan.loss, scores, label, costs)
+    # f'(alpha) is the cost of the vote at the new scores: eq. (10), (38), (41). The paper's step is for its own
+    # feasible set; it grows with the diameter.
+    slope = cost_of_vote(plan, costs, vote, p)
+    diameter = (plan.weight_high - plan.weight_low) / (2.0 * feasible(plan.loss, n_learners))
+    step = diameter * step_size(plan.loss, scores.size, n_learners, i, t)
+    committee.weight[i] = min(max(alpha - step * w * slope, plan.weight_low), plan.weight_high)
+
+
+@kernel
+def drifted(errors, wrong):
+    """Count one prediction of a tree; whether its error has risen so much that the tree should begin anew.
+
+    Two running means of the error are kept, over about FAST and about SLOW examples. They agree but for chance unless
+    the stream changed: FAST examples have a standard error of sqrt(e(1 - e)/FAST). Only a tree's own past counts, so
+    that the order of learners and rounds may still be exchanged.
+    """
+    errors[AGE] += 1.0
+    miss = 1.0 if wrong else 0.0
+    errors[ERROR_FAST] += (miss - errors[ERROR_FAST]) / min(errors[AGE], FAST)
+    errors[ERROR_SLOW] += (miss - errors[ERROR_SLOW]) / min(errors[AGE], SLOW)
+    slow = errors[ERROR_SLOW]
+    if errors[AGE] < 3.0 * FAST or errors[ERROR_FAST] <= slow + ALARM * math.sqrt(slow * (1.0 - slow) / FAST):
+        return False
+    errors[ERROR_FAST] = errors[ERROR_SLOW] = errors[AGE] = 0.0
+    return True

@@ -1,0 +1,174 @@
+"""The values that a booster is made of: NamedTuples of arrays, and the codes that stand in them.
+
+Nothing else is remembered between calls, so that saving, copying and counting memory are each one piece of code.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from edgewise.learners.forest.layout import Forest
+from edgewise.learners.label_memory import MemoryBank
+from edgewise.learners.linear import LinearBank
+from edgewise.theory.potentials import Potentials
+
+GRADIENT, POTENTIAL, POISSON, UNIFORM = 0, 1, 2, 3
+COST, ARGMAX, PROBABILITY = 0, 1, 2
+LABEL_VOTES = {"cost": COST, "argmax": ARGMAX}
+VOTES = {**LABEL_VOTES, "probability": PROBABILITY}
+# Kinds of learner: a tree, a group of one-against-rest trees, votes given with the example, a linear learner, a memory
+# of labels.
+TREE, GROUP, GIVEN, LINEAR, MEMORY = 0, 1, 2, 3, 4
+# Columns of Committee.costs; POISSON keeps the weight of right and of wrong votes there.
+OF_VOTE, OF_RIGHT = 0, 1
+RIGHT, WRONG = 0, 1
+
+
+class Plan(NamedTuple):
+    """Which booster this is."""
+
+    n_labels: int
+    rule: int
+    loss: int
+    vote: int
+    follow: int
+    importance_bound: float  # w* of Algorithm 1
+    # GRADIENT only
+    importance_power: float
+    normalize_importance: bool
+    weight_low: float  # feasible set of learner weights
+    weight_high: float
+    restart: bool  # whether trees whose error rises begin anew
+
+
+class Learners(NamedTuple):
+    """The learners in order: kind, where each one's state is (tree, linear learner or column), factor on importance."""
+
+    kind: np.ndarray
+    slot: np.ndarray
+    scale: np.ndarray
+
+
+class Committee(NamedTuple):
+    """What the booster itself remembers, per learner."""
+
+    weight: np.ndarray  # alpha
+    mistakes: np.ndarray  # of expert i, the first i learners together
+    costs: np.ndarray  # [N, 2] sums over rounds: cost of the vote, cost of the right label
+    importance: np.ndarray  # sum over rounds, before it is normalized
+    errors: np.ndarray  # [N, 3] error over about FAST and SLOW examples, and examples since the tree began
+
+
+class Chunk(NamedTuple):
+    """Examples in order. A label of -1 means: vote, do not learn."""
+
+    numeric: np.ndarray
+    nominal: np.ndarray
+    labels: np.ndarray
+    weights: np.ndarray
+    rounds: np.ndarray  # t, from 1
+    contexts: np.ndarray  # the labels before each example, as `label_memory` numbers them
+    uniforms: np.ndarray  # [n, 1] for the Hedge draw, [n, N] for POISSON
+    means: np.ndarray  # [n + 1] running mean and variance of each numeric column before each example, and at the end
+    variances: np.ndarray
+
+
+class Trace(NamedTuple):
+    """What happened, per example and learner; by learner first, as the loop goes."""
+
+    scores: np.ndarray  # [n, k] of the expert reached so far
+    costs: np.ndarray  # [n, k] GRADIENT: cost row at these scores
+    rate: np.ndarray  # [n] POISSON: lambda
+    mean: np.ndarray  # [n, k] GRADIENT: scores of the experts so far, summed with their Hedge weights
+    total: np.ndarray  # [n, 2] sum of these weights, and the least loss that they are relative to
+    votes: np.ndarray  # [N, n]
+    learner_weights: np.ndarray  # [N, n] alpha as used in this round
+    importances: np.ndarray  # [N, n]
+    expert_labels: np.ndarray  # [N, n]
+    expert_losses: np.ndarray  # [N, n] mistakes before this round
+    restarts: np.ndarray  # [N, n] whether the tree began anew after this example
+
+
+class Scratch(NamedTuple):
+    """Working room of one kernel call."""
+
+    x: np.ndarray
+    codes: np.ndarray
+    shape: np.ndarray  # numeric features, nominal features, whether no numeric value is missing
+    evidence: np.ndarray
+    likelihoods: np.ndarray
+    counted: np.ndarray
+    inverses: np.ndarray
+    weights: np.ndarray
+    logs: np.ndarray
+    p: np.ndarray
+    tree_p: np.ndarray
+    inputs: np.ndarray
+    node: np.ndarray
+    majority: np.ndarray
+    bayes: np.ndarray
+    costs: np.ndarray
+    matrix: np.ndarray
+
+
+def make_scratch(forest: Forest, k: int) -> Scratch:
+    per_tree = forest.row.shape[1]
+    labels = max(k, per_tree)
+    return Scratch(
+        x=np.zeros(forest.numeric.shape[1]),
+        codes=np.zeros(forest.nominal.shape[1], np.int32),
+        shape=np.zeros(3, np.int64),
+        evidence=np.zeros(labels),
+        likelihoods=np.zeros(labels),
+        counted=np.zeros(labels),
+        inverses=np.zeros(labels),
+        weights=np.zeros(labels),
+        logs=np.zeros(labels),
+        p=np.zeros(k),
+        tree_p=np.zeros(per_tree),
+        inputs=np.zeros(forest.moments.shape[1] + 1),
+        node=np.zeros(k, np.int64),
+        majority=np.zeros(k, np.int64),
+        bayes=np.zeros(k, np.int64),
+        costs=np.zeros(k),
+        matrix=np.zeros((k, k)),
+    )
+
+
+def make_trace(n: int, n_learners: int, k: int) -> Trace:
+    by_learner = (n_learners, n)
+    return Trace(
+        np.zeros((n, k)),
+        np.zeros((n, k)),
+        np.zeros(n),
+        np.zeros((n, k)),
+        np.zeros((n, 2)),
+        np.zeros(by_learner, np.int32),
+        np.zeros(by_learner),
+        np.zeros(by_learner),
+        np.zeros(by_learner, np.int32),
+        np.zeros(by_learner),
+        np.zeros(by_learner, bool),
+    )
+
+
+class Knowledge(NamedTuple):
+    """What the learners have learned, by kind."""
+
+    forest: Forest
+    bank: LinearBank
+    memory: MemoryBank
+
+
+class Ensemble(NamedTuple):
+    """The whole state of a booster: what learning changes."""
+
+    plan: Plan
+    learners: Learners
+    committee: Committee
+    forest: Forest
+    bank: LinearBank
+    memory: MemoryBank
+    potentials: Potentials  # tables and memo only: a function of the plan, not a memory
