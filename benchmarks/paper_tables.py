@@ -9,26 +9,22 @@ are appended to results/paper_tables.jsonl, and a cell found there is not run ag
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from functools import cache
-from multiprocessing import get_context
-from pathlib import Path
+from functools import partial
 from typing import Any, NamedTuple
 
 # Before Numba and NumPy are imported: a cell is one thread, as the paper's were.
 os.environ.update({name: "1" for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")})
 
+import cells
 import numpy as np
 import paper_report
 
 import edgewise
-from edgewise import _compile
 from edgewise.evaluation.measures import label_codes, last_fifth
 
-CELLS = Path(__file__).resolve().parent / "results" / "paper_tables.jsonl"
+CELLS = cells.RESULTS / "paper_tables.jsonl"
 TREES = 100
 
 # The paper's name -> ours. Cars twice: its text does not say whether doors and persons are numbers.
@@ -63,17 +59,9 @@ class Cell(NamedTuple):
     seed: int
 
 
-@cache
-def load(data: str) -> tuple[Any, np.ndarray]:
-    table, y = edgewise.datasets.load(data)
-    return table, np.asarray(y)
-
-
 def run(cell: Cell, rows: int | None) -> dict[str, Any]:
     """One cell: accuracy over all rows and over the last fifth, and CPU seconds."""
-    table, labels = load(cell.data)
-    order = np.random.default_rng(cell.seed).permutation(len(labels))[:rows]
-    X, y, classes = table[order], labels[order], np.unique(labels)
+    X, y, classes = cells.stream(cell.data, cell.seed, rows)
 
     def model() -> Any:
         name, settings = ALGORITHMS[cell.algorithm]
@@ -99,47 +87,23 @@ def run(cell: Cell, rows: int | None) -> dict[str, Any]:
     return {
         **cell._asdict(),
         "rows": len(y),
-        "complete": len(y) == len(labels),
+        "complete": len(y) == len(cells.load(cell.data)[1]),
         "all": float(columns.mean(axis=0).max()),
         "last_fifth": max(last_fifth(column) for column in columns.T),
         "cpu_s": used,
-        "version": edgewise.__version__,
-        "kernels": Path(_compile.CACHE).name,
+        **cells.stamp(),
     }
-
-
-def known_cells() -> list[dict[str, Any]]:
-    if not CELLS.exists():
-        return []
-    lines = CELLS.read_text().splitlines()
-    # A run that was cut off may have left half a line at the end.
-    return [json.loads(line) for line in lines if line.endswith("}")]
-
-
-def append(result: dict[str, Any]) -> None:
-    CELLS.parent.mkdir(exist_ok=True)
-    cut_off = CELLS.exists() and CELLS.stat().st_size > 0 and not CELLS.read_bytes().endswith(b"\n")
-    with CELLS.open("a") as file:
-        file.write("\n" * cut_off + json.dumps(result) + "\n")
 
 
 def plan(data: list[str], algorithms: list[str], seeds: int | None) -> list[Cell]:
     """Seed by seed, so that an unfinished run has something of everything."""
     sets = [ours for paper in data for ours in DATA[paper]]
-    cells = []
+    planned = []
     for seed in range(1, (seeds or 5) + 1):
         for name in sets:
             if seed <= (seeds or FEW_SEEDS.get(name, 5)):
-                cells += [Cell(name, algorithm, seed) for algorithm in algorithms]
-    return cells
-
-
-def chosen(text: str | None, known: list[str], option: str) -> list[str]:
-    names = known if text is None else text.split(",")
-    for name in names:
-        if name not in known:
-            raise SystemExit(f"{option} {name}: not one of {', '.join(known)}")
-    return names
+                planned += [Cell(name, algorithm, seed) for algorithm in algorithms]
+    return planned
 
 
 def main() -> None:
@@ -154,28 +118,15 @@ def main() -> None:
     arguments = parser.parse_args()
 
     if not arguments.table:
-        cells = plan(
-            chosen(arguments.data, list(DATA), "--data"),
-            chosen(arguments.algorithms, list(ALGORITHMS), "--algorithms"),
+        planned = plan(
+            cells.chosen(arguments.data, list(DATA), "--data"),
+            cells.chosen(arguments.algorithms, list(ALGORITHMS), "--algorithms"),
             arguments.seeds,
         )
-        done = set()
-        if not arguments.again:
-            for record in known_cells():
-                if record["complete"] or record["rows"] == arguments.rows:
-                    done.add(Cell(record["data"], record["algorithm"], record["seed"]))
-        cells = [cell for cell in cells if cell not in done]
-        print(f"{len(cells)} cells to run, {len(done)} already there", flush=True)
-        # Spawned, not forked: Numba and its threads do not survive a fork.
-        with ProcessPoolExecutor(arguments.jobs, mp_context=get_context("spawn")) as pool:
-            try:
-                for future in as_completed(pool.submit(run, cell, arguments.rows) for cell in cells):
-                    append(future.result())
-                    print(paper_report.line(future.result()), flush=True)
-            except BaseException:
-                pool.shutdown(cancel_futures=True)  # or the cells still waiting would all be run first
-                raise
-    complete = [record for record in known_cells() if record["complete"]]
+        left = planned if arguments.again else cells.missing(planned, CELLS, arguments.rows)
+        print(f"{len(left)} cells to run, {len(planned) - len(left)} already there", flush=True)
+        cells.run_all(left, partial(run, rows=arguments.rows), CELLS, paper_report.line, arguments.jobs)
+    complete = [record for record in cells.known(CELLS) if record["complete"]]
     page = paper_report.markdown(complete, {ours: paper for paper, sets in DATA.items() for ours in sets})
     CELLS.with_suffix(".md").write_text(page)
 

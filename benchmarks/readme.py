@@ -4,11 +4,11 @@
     python benchmarks/readme.py --check      change nothing; exit code 1 if a table is out of date
     python benchmarks/readme.py --picture    race on Car and keep the picture as docs/pictures/race-car.png
 
-| table    | from                       | written by              |
-|----------|----------------------------|-------------------------|
-| accuracy | results/paper_tables.jsonl | paper_tables.py         |
-| speed    | results/speed.json         | speed.py                |
-| defaults | results/defaults.json      | a run of the defaults   |
+| table    | from                                     | written by      |
+|----------|------------------------------------------|-----------------|
+| accuracy | results/paper_tables.jsonl, jung2017.csv | paper_tables.py |
+| speed    | results/speed.json                       | speed.py        |
+| defaults | results/defaults.jsonl                   | defaults.py     |
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import defaults_report
 import paper_report
 import speed_report
+from cells import Record, parse
+from grid import NONE, figure, grid, values
 
 from edgewise.evaluation.racing import mean
 
@@ -32,9 +35,6 @@ HERE = Path(__file__).resolve().parent
 README = HERE.parent / "README.md"
 PICTURE = HERE.parent / "docs" / "pictures" / "race-car.png"
 RACE = ("race", "car", "--seeds", "5")
-
-# Records with "data", "seed", "all", "last_fifth", "cpu_s"; the defaults have "model", "learners" and "rows" besides.
-Cells = list[dict[str, Any]]
 
 MEASURES = {"last_fifth": "Last fifth of the rows (the paper's Table 3)", "all": "All rows (Table 4)"}
 # Our name -> the paper's, and how the README calls it.
@@ -57,11 +57,9 @@ COLUMNS = {
     "OvA": ("OvA",),
     "AdaOVA": ("AdaOVA",),
 }
-LEARNERS = (10, 30, 100)
-NONE = "–"
 
 
-def accuracy(cells: Cells) -> str:
+def accuracy(cells: list[Record]) -> str:
     """Ours beside the paper's Tables 3 and 4. "best MB" is the best of five edges, by its mean over seeds."""
     used = paper_report.newest([cell for cell in cells if cell["complete"]])
     if not used:
@@ -139,33 +137,26 @@ def speed(report: dict[str, Any]) -> str:
     )
 
 
-def defaults(cells: Cells) -> str:
-    """Accuracy of the defaults by number of learners, and of whatever else the file holds on the same rows."""
-    ours = [("AdaBoostOLM", n) for n in LEARNERS if values(cells, "all", model="AdaBoostOLM", learners=n)]
-    others = [(c["model"], c["learners"]) for c in cells if c["model"] != "AdaBoostOLM"]
-    columns = [*ours, *dict.fromkeys(others)]
-    lines, seeds = [], set()
-    for data, rows in dict.fromkeys((cell["data"], cell["rows"]) for cell in cells):
+def defaults(cells: list[Record]) -> str:
+    """Accuracy of the defaults by number of learners, and log-loss and time of the most."""
+    used = defaults_report.newest([cell for cell in cells if cell["complete"]])
+    if not used:
+        return ""
+    counts = sorted({cell["learners"] for cell in used})
+    lines = []
+    for data, rows in dict.fromkeys((cell["data"], cell["rows"]) for cell in used):
         line = [data, f"{rows:,}"]
-        for model, n in columns:
-            chosen = {"data": data, "rows": rows, "model": model, "learners": n}
-            whole, last = values(cells, "all", **chosen), values(cells, "last_fifth", **chosen)
-            seeds |= {len(whole)} if whole and (model, n) in ours else set()
+        for n in counts:
+            whole, last = (values(used, name, data=data, learners=n) for name in ("all", "last_fifth"))
             line.append(f"{figure(mean(whole).value)} / {figure(mean(last).value)}" if whole else NONE)
-        if ours:
-            model, n = ours[-1]
-            used = values(cells, "cpu_s", data=data, rows=rows, model=model, learners=n)
-            line.append(f"{mean(used).value:.1f}" if used else NONE)
+        loss, seconds = (values(used, name, data=data, learners=counts[-1]) for name in ("log_loss", "cpu_s"))
+        line.append(figure(mean(loss).value) if loss else NONE)
+        line.append(f"{mean(seconds).value:.1f}" if seconds else NONE)
         lines.append(line)
-    names = [f"{model}, {n}" if (model, n) in ours or several(others, model) else model for model, n in columns]
-    header = ["data", "rows", *names, *([f"CPU s, {ours[-1][1]} learners"] if ours else [])]
-    counted = f"; means over {span(seeds)} for `AdaBoostOLM`" if seeds else ""
-    return grid(header, lines) + f"\n\nPrequential accuracy over all rows / over the last fifth{counted}."
-
-
-def json_lines(text: str) -> Cells:
-    """Whole lines: a run that was cut off may have left half a line at the end."""
-    return [json.loads(line) for line in text.splitlines() if line.endswith("}")]
+    header = ["data", "rows", *(f"AdaBoostOLM, {n}" for n in counts)]
+    header += [f"log-loss, {counts[-1]} learners", f"CPU s, {counts[-1]} learners"]
+    seeds = span(len(values(used, "all", data=cell["data"], learners=cell["learners"])) for cell in used)
+    return grid(header, lines) + f"\n\nPrequential accuracy over all rows / over the last fifth; means over {seeds}."
 
 
 class Block(NamedTuple):
@@ -177,9 +168,9 @@ class Block(NamedTuple):
 
 
 BLOCKS = {
-    "accuracy": Block("paper_tables.jsonl", json_lines, accuracy),
+    "accuracy": Block("paper_tables.jsonl", parse, accuracy),
     "speed": Block("speed.json", json.loads, speed),
-    "defaults": Block("defaults.json", json.loads, defaults),
+    "defaults": Block("defaults.jsonl", parse, defaults),
 }
 
 
@@ -206,28 +197,9 @@ def draw_picture() -> None:
         shutil.copy(Path(folder) / "curves.png", PICTURE)
 
 
-def values(cells: Cells, measure: str, **wanted: Any) -> list[float]:
-    return [cell[measure] for cell in cells if all(cell[name] == value for name, value in wanted.items())]
-
-
-def figure(value: float) -> str:
-    """Three decimals, without the zero in front."""
-    return f"{value:.3f}".removeprefix("0")
-
-
 def span(counts: Iterable[int]) -> str:
     found = sorted(set(counts))
     return f"{found[0]} to {found[-1]} shuffles" if len(found) > 1 else f"{found[0]} shuffle{'s' * (found[0] != 1)}"
-
-
-def several(columns: Sequence[tuple[str, Any]], model: str) -> bool:
-    """Whether a model is there with more than one number of learners."""
-    return len({n for name, n in columns if name == model}) > 1
-
-
-def grid(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    rows = [header, ["---", *["---:"] * (len(header) - 1)], *lines]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def main() -> None:

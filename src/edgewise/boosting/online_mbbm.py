@@ -99,7 +99,7 @@ class OnlineMBBM(StreamClassifier):
         return np.eye(self._ensemble.learners.kind.size)[-1]
 
     def bound(self) -> Bound:
-        """What Theorem 2 and Corollary 3 say of this run, beside the mistakes made."""
+        """What Theorem 2 and Corollary 3 say of this run, beside the mistakes made; for examples of weight 1."""
         self._started()
         committee = self._ensemble.committee
         return majority_bound(

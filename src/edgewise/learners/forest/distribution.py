@@ -78,23 +78,23 @@ def nominal_likelihoods(forest, rows, offset, codes, c, likelihoods, counted, in
         of_feature = 0.0
         for r in range(k):
             if rows[r] >= 0:
-                of_value += forest.counts[rows[r], slot]
-                of_feature += forest.counts[rows[r], last]
+                counts = forest.counts[rows[r]]
+                of_value += counts[slot]
+                of_feature += counts[last]
+                if counts[last] != counted[r]:
+                    counted[r] = counts[last]
+                    inverses[r] = 1.0 / (counts[last] + 1.0)
         if of_value <= 0.0:
             continue
         share = of_value / of_feature
         largest = 0.0
         for r in range(k):
             if rows[r] >= 0:
-                if forest.counts[rows[r], last] != counted[r]:
-                    counted[r] = forest.counts[rows[r], last]
-                    inverses[r] = 1.0 / (counted[r] + 1.0)
                 likelihoods[r] *= (forest.counts[rows[r], slot] + share) * inverses[r]
                 largest = max(largest, likelihoods[r])
         if largest < PRODUCT_BOTTOM:
             for r in range(k):
-                if rows[r] >= 0:
-                    likelihoods[r] *= PRODUCT_TOP
+                likelihoods[r] *= PRODUCT_TOP
 
 
 @kernel

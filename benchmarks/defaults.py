@@ -1,0 +1,164 @@
+"""What the defaults are worth: plain `AdaBoostOLM(n_estimators=N)` on nine data sets, and without each of its parts.
+
+    python benchmarks/defaults.py [--learners 10,30,100] [--data car,letter] [--seeds 3] [--table]
+    python benchmarks/defaults.py --ablate [--parts "hard votes,no linear learner"] [--data ...] [--seeds 2] [--table]
+
+The seed sets the order of the rows, `numpy.random.default_rng(seed).permutation(n)[:20000]` (5,000 rows with --ablate),
+and the random state. Finished cells are appended to results/defaults.jsonl or results/ablation.jsonl, and a cell found
+there is not run again: an interrupted run continues. Pages: results/defaults.md and results/ablation.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import time
+from functools import partial
+from typing import Any, NamedTuple
+
+# Before Numba and NumPy are imported: a cell is one thread.
+os.environ.update({name: "1" for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")})
+
+import cells
+import defaults_report
+import numpy as np
+from defaults_report import NOTHING
+
+from edgewise import AdaBoostOLM, HoeffdingTree
+from edgewise.evaluation.measures import calibration_error, label_codes, log_loss
+
+DATA = ("balance", "car", "nursery", "mushroom", "movement", "isolet-50", "letter", "mice", "electricity")
+LEARNERS = (10, 30, 100)
+
+
+class Measurement(NamedTuple):
+    """Which cells belong together: their file, the rows of a stream, and how many seeds."""
+
+    name: str
+    rows: int
+    seeds: int
+
+
+DEFAULTS = Measurement("defaults", 20_000, 3)
+ABLATION = Measurement("ablation", 5_000, 2)
+ABLATION_LEARNERS = 30
+
+
+class Cell(NamedTuple):
+    data: str
+    off: str  # the part of the recipe that is switched off
+    learners: int
+    seed: int
+
+
+def recipe() -> list[Any]:
+    """The default learners: one that is no tree, a calm tree, then eager trees."""
+    return list(AdaBoostOLM()._default_estimator())
+
+
+def trees_with(**changes: Any) -> dict[str, Any]:
+    """The default learners with other settings of all trees."""
+    return {"estimator": [changed(m, **changes) if isinstance(m, HoeffdingTree) else m for m in recipe()]}
+
+
+def eager_with(**changes: Any) -> dict[str, Any]:
+    """The default learners with other settings of the trees that fill up."""
+    return {"estimator": [*recipe()[:-1], changed(recipe()[-1], **changes)]}
+
+
+def changed(tree: HoeffdingTree, **changes: Any) -> HoeffdingTree:
+    return HoeffdingTree(**tree.get_params() | changes)
+
+
+SCALES = recipe()[-1].importance_scale
+
+# What is switched off -> settings of AdaBoostOLM that differ from the defaults.
+PARTS: dict[str, dict[str, Any]] = {
+    NOTHING: {},
+    "calm trees instead of eager": eager_with(grace_period=200, split_confidence=0.01, tie_threshold=0.05),
+    "majority leaves": trees_with(leaf_prediction="majority"),
+    "cold start": trees_with(warm_start=False),
+    "multiway nominal splits": trees_with(nominal_splits="multiway"),
+    # So small a power makes all importances equal; normalized, they are 1.
+    "unweighted trees": {"importance_power": 1e-9},
+    "raw importance": {"importance_power": 1.0, "normalize_importance": False},
+    # The middle of the range on its logarithmic scale: only the spread goes, not the weight.
+    "one importance scale": eager_with(importance_scale=math.sqrt(SCALES.low * SCALES.high)),
+    "no linear learner": {"estimator": [m for m in recipe() if isinstance(m, HoeffdingTree)]},
+    "no calm tree": {"estimator": [m for m in recipe()[:-1] if not isinstance(m, HoeffdingTree)] + recipe()[-1:]},
+    "hard votes": {"vote": "argmax"},
+    "the paper's F and start": {"weight_range": (-2.0, 2.0), "first_weight": 0.0},
+    "all features": eager_with(max_features=None),
+    "logistic loss": {"loss": "logistic"},
+    "follow a drawn expert": {"follow": "draw"},
+    "follow the best expert": {"follow": "best"},
+}
+
+
+def run(cell: Cell, rows: int | None, most: int) -> cells.Record:
+    """One cell: accuracy over all rows and over the last fifth, measures of the probabilities, and CPU seconds."""
+    X, y, classes = cells.stream(cell.data, cell.seed, min(rows or most, most))
+    settings = {"n_estimators": cell.learners, "random_state": cell.seed, **PARTS[cell.off]}
+    AdaBoostOLM(**settings).prequential_proba(X[:10], y[:10], classes=classes)  # compiles the kernels or loads them
+    model = AdaBoostOLM(**settings)
+    # Cutting a stream changes no result. The model counts the mistakes of its guesses, which are the experts' vote and
+    # not always the label with the largest probability.
+    last = -(-len(y) // 5)
+    before = time.process_time()
+    early = model.prequential_proba(X[:-last], y[:-last], classes=classes)
+    early_mistakes = model.mistakes_
+    late = model.prequential_proba(X[-last:], y[-last:])
+    used = time.process_time() - before
+    p, codes = np.concatenate([early, late]), label_codes(y, classes)
+    return {
+        **cell._asdict(),
+        "rows": len(y),
+        "complete": len(y) == min(most, len(cells.load(cell.data)[1])),
+        "all": 1.0 - model.mistakes_ / len(y),
+        "last_fifth": 1.0 - (model.mistakes_ - early_mistakes) / last,
+        "log_loss": log_loss(p, codes),
+        "calibration_error": calibration_error(p, codes),
+        "cpu_s": used,
+        **cells.stamp(),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ablate", action="store_true", help="30 learners without each part, instead of the defaults")
+    parser.add_argument("--learners", help=f"some of {','.join(map(str, LEARNERS))}; not with --ablate")
+    parser.add_argument("--parts", help=f"with --ablate, some of {','.join(PARTS)}")
+    parser.add_argument("--data", help=f"some of {','.join(DATA)}")
+    parser.add_argument("--seeds", type=int, help=f"shuffles ({DEFAULTS.seeds}; with --ablate {ABLATION.seeds})")
+    parser.add_argument("--jobs", type=int, default=1, help="cells at a time, each in a process of its own")
+    parser.add_argument("--rows", type=int, help="only the first so many rows, to try things out; not in the tables")
+    parser.add_argument("--again", action="store_true", help="also run cells that are already there; the newest counts")
+    parser.add_argument("--table", action="store_true", help="run nothing, only write the page")
+    arguments = parser.parse_args()
+    if arguments.learners if arguments.ablate else arguments.parts:
+        parser.error("--learners goes without --ablate, --parts with it")
+
+    measurement = ABLATION if arguments.ablate else DEFAULTS
+    path = cells.RESULTS / f"{measurement.name}.jsonl"
+    if not arguments.table:
+        if arguments.ablate:
+            models = [(part, ABLATION_LEARNERS) for part in cells.chosen(arguments.parts, list(PARTS), "--parts")]
+        else:
+            counts = cells.chosen(arguments.learners, [str(n) for n in LEARNERS], "--learners")
+            models = [(NOTHING, int(n)) for n in counts]
+        sets = cells.chosen(arguments.data, DATA, "--data")
+        # Seed by seed, so that an unfinished run has something of everything.
+        seeds = range(1, (arguments.seeds or measurement.seeds) + 1)
+        planned = [Cell(data, *model, seed) for seed in seeds for data in sets for model in models]
+        left = planned if arguments.again else cells.missing(planned, path, arguments.rows)
+        print(f"{len(left)} cells to run, {len(planned) - len(left)} already there", flush=True)
+        play = partial(run, rows=arguments.rows, most=measurement.rows)
+        cells.run_all(left, play, path, defaults_report.line, arguments.jobs)
+    complete = [record for record in cells.known(path) if record["complete"]]
+    page = defaults_report.ablation(complete) if arguments.ablate else defaults_report.defaults(complete)
+    path.with_suffix(".md").write_text(page)
+
+
+if __name__ == "__main__":
+    main()

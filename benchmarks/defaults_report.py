@@ -1,0 +1,227 @@
+"""Cells of `defaults.py` as pages of Markdown: the defaults beside references.csv, and the recipe without each part."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from grid import NONE, figure, grid, signed, values, with_error
+
+from edgewise.evaluation.racing import Mean, mean
+
+Record = dict[str, Any]
+
+REFERENCES = Path(__file__).with_name("references.csv")
+PEER, PROTOTYPE = "best peer", "prototype"
+BELOW = 0.005  # a cell further than this below the prototype is marked
+MARK = "▼"
+NOTHING = "nothing"  # what is switched off in the full recipe
+ACCURACIES = {"all": "all rows", "last_fifth": "last fifth"}
+
+
+def references() -> dict[tuple[str, str], dict[str, float]]:
+    """(data, who) -> accuracies, on the rows in the order of seed 1."""
+    with REFERENCES.open(newline="") as file:
+        return {
+            (row["data"], row["who"]): {name: float(row[name]) for name in ACCURACIES} for row in csv.DictReader(file)
+        }
+
+
+def newest(records: Sequence[Record]) -> list[Record]:
+    """One record for each cell: the last one written."""
+    return list({(r["data"], r["off"], r["learners"], r["seed"]): r for r in records}.values())
+
+
+def line(record: Record) -> str:
+    """A cell as it finishes."""
+    off = "" if record["off"] == NOTHING else f"{record['off']:28}"
+    return (
+        f"{record['data']:11} {off} {record['learners']:3} learners, seed {record['seed']}  all {record['all']:.3f}  "
+        f"last {record['last_fifth']:.3f}  log-loss {record['log_loss']:.3f}  {record['cpu_s']:6.1f} CPU s"
+    )
+
+
+def kernels(records: Sequence[Record]) -> str:
+    """A warning if the cells were not all run with the same code."""
+    found = {(record["version"], record["kernels"]) for record in records}
+    return f" The cells come from {len(found)} versions of the kernels." if len(found) > 1 else ""
+
+
+def span(records: Sequence[Record], name: str) -> str:
+    """The values of an entry, as "1 to 3"."""
+    found = sorted({record[name] for record in records})
+    return f"{found[0]} to {found[-1]}" if len(found) > 1 else str(found[0])
+
+
+# -- the defaults ------------------------------------------------------------------------------------------------------
+
+
+def defaults(records: Sequence[Record]) -> str:
+    used = newest(records)
+    if not used:
+        return "# The defaults\n\nNo cell has been run yet.\n"
+    sets = list(dict.fromkeys(record["data"] for record in used))
+    counts = sorted({record["learners"] for record in used})
+    blocks = [
+        "# The defaults: `AdaBoostOLM(n_estimators=N)`",
+        "One setting for all data. Every row is predicted, then learned; rows in the order "
+        f"`numpy.random.default_rng(seed).permutation(n)[:20000]`. Mean over seeds {span(used, 'seed')} ± standard "
+        f"error. Best peer and prototype (100 learners) were recorded before the library, on the order of seed 1 only; "
+        f"the last column therefore compares the same rows. {MARK} marks ours more than {BELOW:g} below the "
+        f"prototype.{kernels(used)}",
+        *peers_since(),
+    ]
+    for measure, title in ACCURACIES.items():
+        blocks += [f"## Accuracy, {title}", accuracies(used, measure, sets, counts)]
+    blocks += [
+        "## Probabilities and time",
+        "Log-loss in nats and expected calibration error of the likeliest label (10 bins), of the probabilities "
+        "predicted before each row was learned; CPU seconds of one thread, predicting them included; means over seeds.",
+        probabilities(used, sets, counts),
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def peers_since() -> list[str]:
+    """Peers run after the others were recorded: a paragraph, if there are any that did better."""
+    known = references()
+    better = [
+        f"{data} {who} {figure(found['all'])} / {figure(found['last_fifth'])}"
+        for (data, who), found in known.items()
+        if who not in (PEER, PROTOTYPE) and any(found[name] > known[data, PEER][name] for name in ACCURACIES)
+    ]
+    if not better:
+        return []
+    return [
+        f"**The recorded peers are not the best there are.** Run since, on the rows of seed 1 (all / last fifth): "
+        f"{'; '.join(better)}. The differences to the peer below are too large there, and perhaps elsewhere."
+    ]
+
+
+def accuracies(used: Sequence[Record], measure: str, sets: Sequence[str], counts: Sequence[int]) -> str:
+    reference, most = references(), counts[-1]
+    lines, differences = [], []
+    for data in sets:
+        peer, prototype = (reference[data, who][measure] for who in (PEER, PROTOTYPE))
+        found = [values(used, measure, data=data, learners=n) for n in counts]
+        cells = [ours(mean(group), prototype) if group else NONE for group in found]
+        compared = [NONE] * 2
+        if found[-1]:
+            differences.append([mean(found[-1]).value - other for other in (peer, prototype)])
+            compared = [signed(difference) for difference in differences[-1]]
+        first = values(used, measure, data=data, learners=most, seed=1)
+        same_rows = signed(first[0] - prototype) if first else NONE
+        lines.append([data, figure(peer), figure(prototype), *cells, *compared, same_rows])
+    if differences:
+        means = [signed(value) for value in np.mean(differences, axis=0)]
+        lines.append(["mean", *[""] * (2 + len(counts)), *means, ""])
+    own = [f"N = {n}" for n in counts]
+    header = ["data", PEER, PROTOTYPE, *own, f"{most} less peer", f"{most} less prototype", "the same, seed 1"]
+    return grid(header, lines)
+
+
+def ours(found: Mean, prototype: float) -> str:
+    mark = f" {MARK}" if found.value - prototype < -BELOW else ""
+    return with_error(found) + mark
+
+
+def probabilities(used: Sequence[Record], sets: Sequence[str], counts: Sequence[int]) -> str:
+    measures = {"log_loss": ("log-loss", figure), "calibration_error": ("calibration", figure), "cpu_s": ("s", seconds)}
+    lines = []
+    for data in sets:
+        row = [data, f"{max(values(used, 'rows', data=data)):,}"]
+        for measure, (_, shown) in measures.items():
+            for n in counts:
+                group = values(used, measure, data=data, learners=n)
+                row.append(shown(mean(group).value) if group else NONE)
+        lines.append(row)
+    return grid(["data", "rows", *(f"{title}, {n}" for title, _ in measures.values() for n in counts)], lines)
+
+
+def seconds(value: float) -> str:
+    return f"{value:.1f}"
+
+
+# -- the recipe without each part --------------------------------------------------------------------------------------
+
+COMPARED = {**ACCURACIES, "log_loss": "log-loss"}
+BETTER = {"all": 1, "last_fifth": 1, "log_loss": -1}  # whether more is better
+NOISE = 2.0  # standard errors that a difference must exceed to be called measurable
+
+
+Runs = dict[tuple[str, int], Record]  # by data set and seed
+
+
+def ablation(records: Sequence[Record]) -> str:
+    used = newest(records)
+    by_part: dict[str, Runs] = {}
+    for record in used:
+        by_part.setdefault(record["off"], {})[record["data"], record["seed"]] = record
+    full = by_part.pop(NOTHING, {})
+    if not full:
+        return "# The recipe without each of its parts\n\nThe full recipe has not been run yet.\n"
+    sets = list(dict.fromkeys(data for data, _ in full))
+    compared = {part: {key: runs[key] for key in runs if key in full} for part, runs in by_part.items()}
+    compared = {part: runs for part, runs in compared.items() if runs}
+    header = ["switched off", "all rows", "last fifth", "calibration", "time"]
+    header += [*(f"change, {title}" for title in COMPARED.values()), "the part gains in", "and costs in"]
+    lines = [[NOTHING, *levels(full, full), *[""] * (len(COMPARED) + 2)]]
+    lines += [[part, *levels(runs, full), *changes(runs, full)] for part, runs in compared.items()]
+    by_set = []
+    for part, runs in compared.items():
+        row = [[runs[key]["all"] - full[key]["all"] for key in runs if key[0] == data] for data in sets]
+        by_set.append([part, *(signed(mean(group).value) if group else NONE for group in row)])
+    intro = (
+        f"`AdaBoostOLM` with {span(used, 'learners')} learners and one part switched off at a time; means over "
+        f"{len(sets)} data sets of at most {max(record['rows'] for record in used):,} rows and seeds "
+        f"{span(used, 'seed')}. Changes are against the full recipe on the same rows with the same seed, ± the "
+        "standard error that comes from the shuffles. A part gains (costs) where switching it off makes things worse "
+        f"(better) by more than {NOISE:g} standard errors; of {len(compared) * len(COMPARED)} comparisons, a few do so "
+        f"by chance. Time: CPU time over that of the full recipe.{kernels(used)}"
+    )
+    by_set_title = "## Change of accuracy over all rows, by data set"
+    blocks = ["# The recipe without each of its parts", intro, grid(header, lines)]
+    return "\n\n".join([*blocks, by_set_title, grid(["switched off", *sets], by_set)]) + "\n"
+
+
+def levels(runs: Runs, full: Runs) -> list[str]:
+    """Accuracies and calibration error of a part's runs, and their time over that of the full recipe."""
+    records = list(runs.values())
+    means = [over_sets(records, name) for name in (*ACCURACIES, "calibration_error")]
+    time = sum(record["cpu_s"] for record in records) / sum(full[key]["cpu_s"] for key in runs)
+    return [*map(figure, means), f"{time:.2f}"]
+
+
+def changes(runs: Runs, full: Runs) -> list[str]:
+    """What switching a part off changes, and so what the part gains and costs."""
+    shown: list[str] = []
+    gains: list[str] = []
+    costs: list[str] = []
+    for measure, title in COMPARED.items():
+        change = mean_change([(key[0], runs[key][measure] - full[key][measure]) for key in runs])
+        shown.append(signed(change.value, 4) + ("" if change.error is None else f" ± {figure(change.error, 4)}"))
+        if change.error is not None and abs(change.value) > NOISE * change.error:
+            (gains if change.value * BETTER[measure] < 0 else costs).append(title)
+    return [*shown, ", ".join(gains) or "nothing", ", ".join(costs)]
+
+
+def over_sets(records: Sequence[Record], measure: str) -> float:
+    """Mean over data sets of the means over seeds."""
+    sets = dict.fromkeys(record["data"] for record in records)
+    return float(np.mean([mean(values(records, measure, data=data)).value for data in sets]))
+
+
+def mean_change(changes: Sequence[tuple[str, float]]) -> Mean:
+    """Mean over data sets of the mean changes over seeds. The sets are fixed: only the seeds make the error."""
+    groups = [
+        [change for data, change in changes if data == name] for name in dict.fromkeys(name for name, _ in changes)
+    ]
+    means = [mean(group) for group in groups]
+    value = float(np.mean([found.value for found in means]))
+    if any(found.error is None for found in means):
+        return Mean(value, None)
+    return Mean(value, math.sqrt(sum(found.error**2 for found in means if found.error is not None)) / len(means))

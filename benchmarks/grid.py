@@ -1,0 +1,35 @@
+"""Tables in Markdown, and numbers as they stand in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from edgewise.evaluation.racing import Mean
+
+NONE = "–"
+
+
+def grid(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A table whose first column is text and whose others are numbers."""
+    rows = [header, ["---", *["---:"] * (len(header) - 1)], *lines]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def figure(value: float, decimals: int = 3) -> str:
+    """Decimals without the zero in front."""
+    return f"{value:.{decimals}f}".removeprefix("0")
+
+
+def signed(value: float, decimals: int = 3) -> str:
+    """A difference, with its sign."""
+    return f"{value:+.{decimals}f}".replace("0.", ".", 1)
+
+
+def with_error(mean: Mean) -> str:
+    return figure(mean.value) + ("" if mean.error is None else f" ± {figure(mean.error)}")
+
+
+def values(records: Sequence[dict[str, Any]], measure: str, **wanted: Any) -> list[float]:
+    """A measure of the records that have the wanted entries."""
+    return [record[measure] for record in records if all(record[name] == value for name, value in wanted.items())]
