@@ -54,9 +54,11 @@ def edgewise_play(name: str, rows: Rows, job: dict[str, Any]) -> Play:
             leaf_prediction="adaptive",
         )
         settings = {"estimator": tree, "n_estimators": job["trees"], "random_state": job["seed"]}
+        settings |= job["options"]
         if name == "AdaBoostOLM":  # Algorithm 2 on the same trees, each voting for its likeliest label
-            settings["vote"] = "argmax"
-        model = getattr(edgewise, name).preset("paper", **settings | job["options"])
+            model = edgewise.AdaBoostOLM.preset("paper", **{"vote": "argmax"} | settings)
+        else:
+            model = getattr(edgewise, name)(**settings)
         before = time.process_time()
         guesses = model.prequential(table, rows.labels, classes=classes)
         return time.process_time() - before, guesses

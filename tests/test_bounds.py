@@ -135,3 +135,13 @@ def test_the_bound_holds_for_the_defaults_on_real_data(loss, follow):
 
 def test_following_the_best_expert_has_no_bound():
     assert adaptive_bound("softmax", rounds=9, edges=np.ones(4), **{**SETTING, "follow": "best"}).value == math.inf
+
+
+def test_one_vs_all_tells_of_every_class_and_has_no_bound():
+    X, y = mixed_stream(200, k=4, seed=4)
+    model = ew.OneVsAllOLM(n_estimators=5, random_state=1).fit(X, y)
+    for told in (model.edges_, model.learner_weights_, model.expert_weights_, model.expert_mistakes_):
+        assert told.shape == (4, 5)
+    np.testing.assert_allclose(model.expert_weights_.sum(axis=1), 1.0)
+    with pytest.raises(ValueError, match="OneVsAllOLM has no mistake bound"):
+        model.bound()

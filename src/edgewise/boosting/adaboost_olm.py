@@ -21,7 +21,7 @@ from typing import Any, Self
 import numpy as np
 
 from edgewise.boosting.members import Member
-from edgewise.boosting.state import GRADIENT, OF_RIGHT, OF_VOTE, VOTES, Plan
+from edgewise.boosting.state import GRADIENT, OF_RIGHT, OF_VOTE, VOTES, Committee, Plan
 from edgewise.boosting.stream_classifier import CHUNK_ROWS, StreamClassifier, softmax
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.label_memory import LabelMemory
@@ -176,16 +176,17 @@ class AdaBoostOLM(StreamClassifier):
     @property
     def edges_(self) -> np.ndarray:
         """Empirical edges gamma_i of the learners (Section 4.2); 0 before the first round."""
-        self._started()
-        costs = self._ensemble.committee.costs
-        shown = costs[:, OF_RIGHT] < 0.0
-        return np.divide(costs[:, OF_VOTE], costs[:, OF_RIGHT], out=np.zeros(len(costs)), where=shown)
+
+        def edges(committee: Committee) -> np.ndarray:
+            of_vote, of_right = committee.costs[:, OF_VOTE], committee.costs[:, OF_RIGHT]
+            return np.divide(of_vote, of_right, out=np.zeros(len(of_vote)), where=of_right < 0.0)
+
+        return self._each(edges)
 
     @property
     def expert_weights_(self) -> np.ndarray:
         """Hedge weights of the experts, as probabilities of being followed."""
-        self._started()
-        return softmax(-self._ensemble.committee.mistakes[None, :])[0]
+        return self._each(lambda committee: softmax(-committee.mistakes[None, :])[0])
 
     def bound(self) -> Bound:
         """What Theorem 5 (12, 13 for the other losses) says of this run, beside the mistakes made.

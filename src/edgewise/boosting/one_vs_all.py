@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from edgewise.boosting.adaboost_olm import EAGER_TREE, AdaBoostOLM
 from edgewise.boosting.schema import run
-from edgewise.boosting.state import Chunk, Ensemble, Trace
+from edgewise.boosting.state import Chunk, Committee, Ensemble, Trace
 from edgewise.learners.hoeffding_tree import HoeffdingTree
+from edgewise.theory.bounds import Bound
 from edgewise.theory.experts import VOTE
 
 
@@ -27,7 +30,8 @@ class OneVsAllOLM(AdaBoostOLM):
     """k binary Adaboost.OL boosters of N trees, one per class (OvA); the largest margin decides.
 
     A booster's margin is that of its experts, averaged with their Hedge weights. Parameters as `AdaBoostOLM`;
-    `follow` has no effect, since margins are compared and not labels.
+    `follow` has no effect, since margins are compared and not labels. `edges_`, `learner_weights_`, `expert_weights_`
+    and `expert_mistakes_` have a row for each class.
     """
 
     def _new_ensembles(self, k: int) -> list[Ensemble]:
@@ -35,8 +39,19 @@ class OneVsAllOLM(AdaBoostOLM):
 
     def _run_chunk(self, chunk: Chunk, in_scores: bool) -> tuple[np.ndarray, np.ndarray, Trace]:
         margins = np.zeros((chunk.labels.size, self.classes_.size))
+        restarts = np.zeros((self._ensemble.learners.kind.size, chunk.labels.size), bool)
         for r, ensemble in enumerate(self._ensembles):
             binary = np.where(chunk.labels >= 0, chunk.labels == r, -1)
             self._ensembles[r], trace, _, scores = run(ensemble, chunk._replace(labels=binary), True)
             margins[:, r] = scores[:, 1] - scores[:, 0]
-        return margins.argmax(axis=1), margins, trace
+            restarts |= trace.restarts
+        return margins.argmax(axis=1), margins, trace._replace(restarts=restarts)
+
+    def _each(self, of: Callable[[Committee], np.ndarray]) -> np.ndarray:
+        self._started()
+        return np.stack([of(ensemble.committee) for ensemble in self._ensembles])
+
+    def bound(self) -> Bound:
+        raise ValueError(
+            "OneVsAllOLM has no mistake bound: the paper's theorems speak of one booster, not of k margins"
+        )

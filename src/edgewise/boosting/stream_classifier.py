@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -170,14 +170,12 @@ class StreamClassifier(Parameterized):
     @property
     def learner_weights_(self) -> np.ndarray:
         """alpha: how much each learner's vote counts."""
-        self._started()
-        return self._ensemble.committee.weight.copy()
+        return self._each(lambda committee: committee.weight.copy())
 
     @property
     def expert_mistakes_(self) -> np.ndarray:
         """Mistakes of each expert, the first i learners together."""
-        self._started()
-        return self._ensemble.committee.mistakes.copy()
+        return self._each(lambda committee: committee.mistakes.copy())
 
     @property
     def nbytes(self) -> int:
@@ -219,6 +217,11 @@ class StreamClassifier(Parameterized):
             return (node[0], column, {code: renamed(child) for code, child in node[2].items()})
 
         return renamed(structure(self._ensemble.forest, int(learners.slot[learner]) + of_class))
+
+    def _each(self, of: Callable[[Committee], np.ndarray]) -> np.ndarray:
+        """Something of every learner, from what the booster remembers of it."""
+        self._started()
+        return of(self._ensemble.committee)
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
