@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from edgewise._compile import kernel
 from edgewise.boosting.state import GIVEN, GROUP, LINEAR, MEMORY, TREE
-from edgewise.learners.forest.distribution import heaviest, leaf_labels, leaf_probabilities
+from edgewise.learners.forest.distribution import leaf_labels, leaf_probabilities
 from edgewise.learners.forest.growing import find_leaf, learn
 from edgewise.learners.forest.layout import MAJORITY, MIXED
 from edgewise.learners.label_memory import memory_learns, memory_speaks
 from edgewise.learners.linear import linear_learns, linear_speaks
+from edgewise.theory.experts import heaviest
 
 
 @kernel

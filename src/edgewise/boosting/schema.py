@@ -54,12 +54,11 @@ from edgewise.boosting.state import (
     make_scratch,
     make_trace,
 )
-from edgewise.learners.forest.distribution import heaviest
 from edgewise.learners.forest.growing import restart
 from edgewise.learners.forest.layout import enlarged, has_room, room_needed
 from edgewise.learners.forest.statistics import count_moments
 from edgewise.learners.label_memory import next_context
-from edgewise.theory.experts import BEST, DRAW, blend, drawn, expert_weights, voted
+from edgewise.theory.experts import BEST, DRAW, blend, drawn, expert_weights, heaviest, voted
 from edgewise.theory.losses import cost_row
 from edgewise.theory.potentials import importance, potential_after
 

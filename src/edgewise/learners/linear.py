@@ -13,6 +13,7 @@ import numpy as np
 
 from edgewise._compile import kernel
 from edgewise.parameters import Parameterized
+from edgewise.theory.losses import softmax
 
 
 class SoftmaxRegression(Parameterized):
@@ -97,20 +98,13 @@ def linear_speaks(bank, i, numeric, nominal, means, variances, inputs, p):
             z = min(max((numeric[f] - means[f]) / math.sqrt(variances[f]), -clip), clip)
         inputs[f] = z
     inputs[n] = 1.0
-    top = -math.inf
     for r in range(p.size):
         logit = dot(bank.weights[i, r], inputs, n + 1)
         for c in range(nominal.size):
             if nominal[c] >= 0:
                 logit += bank.weights[i, r, bank.offset[c] + nominal[c]]
         p[r] = logit
-        top = max(top, logit)
-    total = 0.0
-    for r in range(p.size):
-        p[r] = math.exp(p[r] - top)
-        total += p[r]
-    for r in range(p.size):
-        p[r] /= total
+    softmax(p, p)
 
 
 @kernel

@@ -39,17 +39,23 @@ def drawn(weights, u):
 
 
 @kernel
+def heaviest(weights):
+    """The label of largest weight; ties go to the lowest label."""
+    best = 0
+    for r in range(1, weights.size):
+        if weights[r] > weights[best]:
+            best = r
+    return best
+
+
+@kernel
 def voted(weights, labels, shares):
     """The label with the largest total weight of experts (left in `shares`); ties go to the lowest label."""
     for l in range(shares.size):
         shares[l] = 0.0
     for i in range(weights.size):
         shares[labels[i]] += weights[i]
-    best = 0
-    for l in range(1, shares.size):
-        if shares[l] > shares[best]:
-            best = l
-    return best
+    return heaviest(shares)
 
 
 @kernel

@@ -16,6 +16,7 @@ from edgewise.learners.forest.layout import (
     RIGHT_MAJORITY,
 )
 from edgewise.learners.forest.statistics import PRODUCT_BOTTOM, PRODUCT_TOP
+from edgewise.theory.experts import heaviest
 
 LEAST_LIKELIHOOD = 1e-300  # relative to the likeliest class; keeps the logarithm finite
 
@@ -95,16 +96,6 @@ def nominal_likelihoods(forest, rows, offset, codes, c, likelihoods, counted, in
         if largest < PRODUCT_BOTTOM:
             for r in range(k):
                 likelihoods[r] *= PRODUCT_TOP
-
-
-@kernel
-def heaviest(weights):
-    """The class of largest weight; ties go to the lowest label."""
-    best = 0
-    for r in range(1, weights.size):
-        if weights[r] > weights[best]:
-            best = r
-    return best
 
 
 @kernel
