@@ -60,13 +60,14 @@ def numeric_evidence(gauss, constant, x, m, complete):
 
 
 @kernel
-def nominal_likelihoods(forest, rows, offset, codes, c, likelihoods, counted, inverses):
+def nominal_likelihoods(forest, leaf, offset, codes, c, likelihoods, counted, inverses):
     """Multiply a positive number per class with the probability of every code under the class, up to a common factor.
 
     A code's probability is an m-estimate (Cestnik 1990) with m = 1: (n_vc + n_v/n) / (n_c + 1), shrunk towards its
     share in the leaf. It is never 0 or 1, so no count can erase a class or make it certain. `counted` and `inverses`
     keep n_c and 1/(n_c + 1) from feature to feature: without missing values n_c does not change.
     """
+    rows, margin = forest.row[leaf], forest.margin[leaf]
     k = rows.size
     for r in range(k):
         counted[r] = -1.0
@@ -75,23 +76,17 @@ def nominal_likelihoods(forest, rows, offset, codes, c, likelihoods, counted, in
             continue
         slot = offset[j] + codes[j]
         last = offset[j + 1] - 1
-        of_value = 0.0
-        of_feature = 0.0
-        for r in range(k):
-            if rows[r] >= 0:
-                counts = forest.counts[rows[r]]
-                of_value += counts[slot]
-                of_feature += counts[last]
-                if counts[last] != counted[r]:
-                    counted[r] = counts[last]
-                    inverses[r] = 1.0 / (counts[last] + 1.0)
-        if of_value <= 0.0:
+        if margin[slot] <= 0.0:
             continue
-        share = of_value / of_feature
+        share = margin[slot] / margin[last]
         largest = 0.0
         for r in range(k):
             if rows[r] >= 0:
-                likelihoods[r] *= (forest.counts[rows[r], slot] + share) * inverses[r]
+                counts = forest.counts[rows[r]]
+                if counts[last] != counted[r]:
+                    counted[r] = counts[last]
+                    inverses[r] = 1.0 / (counts[last] + 1.0)
+                likelihoods[r] *= (counts[slot] + share) * inverses[r]
                 largest = max(largest, likelihoods[r])
         if largest < PRODUCT_BOTTOM:
             for r in range(k):
@@ -113,7 +108,7 @@ def leaf_labels(forest, tree, leaf, x, codes, m, c, complete, evidence, likeliho
     rows = forest.row[leaf]
     for r in range(weights.size):
         likelihoods[r] = weights[r]
-    nominal_likelihoods(forest, rows, forest.offset[tree], codes, c, likelihoods, counted, inverses)
+    nominal_likelihoods(forest, leaf, forest.offset[tree], codes, c, likelihoods, counted, inverses)
     for r in range(weights.size):
         if rows[r] >= 0:
             evidence[r] = likelihoods[r]

@@ -6,7 +6,7 @@ Children inherit their share of the class weights; in a warm-started tree also o
 from __future__ import annotations
 
 from edgewise._compile import kernel, routine
-from edgewise.learners.forest.inheriting import cut_above, cut_below, drop_code, give, keep_code
+from edgewise.learners.forest.inheriting import cut_above, cut_below, drop_code, fill_margin, give, keep_code
 from edgewise.learners.forest.layout import (
     ADAPTIVE,
     BINARY,
@@ -85,6 +85,8 @@ def new_leaf(forest, tree):
         forest.row[leaf, r] = -1
     for s in range(forest.tally.shape[1]):
         forest.tally[leaf, s] = 0.0
+    for v in range(forest.margin.shape[1]):
+        forest.margin[leaf, v] = 0.0
     forest.examples[leaf] = 0
     forest.n_rows[leaf] = 0
     return node
@@ -141,7 +143,7 @@ def learn(forest, tree, voted_from, majority, bayes, x, codes, m, c, label, w, m
     if m > 0:
         update_gauss(forest.gauss[row], x, w, m)
         forest.constant[row] = refresh_precision(forest.gauss[row], forest.numeric[tree], means, variances, m)
-    update_counts(forest.counts[row], forest.offset[tree], codes, w, c)
+    update_counts(forest.counts[row], forest.margin[leaf], forest.offset[tree], codes, w, c)
     if (
         forest.tally[leaf, PENDING] >= forest.grace[tree]
         and forest.examples[leaf] >= 2
@@ -216,6 +218,8 @@ def split_numeric(forest, tree, node, j, threshold, m, means, variances):
             if heir >= 0:
                 cut_below(forest.gauss[row], forest.gauss[heir], j, threshold, weight - under)
                 forest.constant[heir] = refresh_precision(forest.gauss[heir], forest.numeric[tree], means, variances, m)
+    fill_margin(forest, forest.child[left])
+    fill_margin(forest, forest.child[right])
     forest.kind[node] = NUMERIC
     forest.feature[node] = j
     forest.threshold[node] = threshold
@@ -247,6 +251,8 @@ def split_binary(forest, tree, node, j, code, m, means, variances):
             if heir >= 0:
                 drop_code(forest.counts[row], forest.counts[heir], first_slot, last, code)
                 forest.constant[heir] = refresh_precision(forest.gauss[heir], forest.numeric[tree], means, variances, m)
+    fill_margin(forest, forest.child[equal])
+    fill_margin(forest, forest.child[rest])
     forest.kind[node] = BINARY
     forest.feature[node] = j
     forest.threshold[node] = code
@@ -263,14 +269,14 @@ def split_multiway(forest, tree, node, j, m, means, variances):
     width = last - first_slot
     branches = 0
     for v in range(width):
-        if code_weight(forest, leaf, first_slot + v) > 0.0:
+        if forest.margin[leaf, first_slot + v] > 0.0:
             branches += 1
     if forest.n_nodes[tree] + branches > forest.max_nodes[tree]:
         return
     first = new_links(forest, width)
     most = -1.0
     for v in range(width):
-        weight = code_weight(forest, leaf, first_slot + v)
+        weight = forest.margin[leaf, first_slot + v]
         if weight > 0.0:
             child = new_leaf(forest, tree)
             forest.links[first + v] = child
@@ -284,6 +290,7 @@ def split_multiway(forest, tree, node, j, m, means, variances):
                         forest.constant[heir] = refresh_precision(
                             forest.gauss[heir], forest.numeric[tree], means, variances, m
                         )
+            fill_margin(forest, forest.child[child])
             if weight > most:
                 most = weight
                 forest.fallback[node] = child
@@ -292,13 +299,3 @@ def split_multiway(forest, tree, node, j, m, means, variances):
     forest.child[node] = first
     forest.width[node] = width
     release(forest, leaf)
-
-
-@kernel
-def code_weight(forest, leaf, slot):
-    """Weight of one code in a leaf, over all classes."""
-    total = 0.0
-    for r in range(forest.row.shape[1]):
-        if forest.row[leaf, r] >= 0:
-            total += forest.counts[forest.row[leaf, r], slot]
-    return total

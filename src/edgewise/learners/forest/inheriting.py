@@ -69,6 +69,16 @@ def cut_below(gauss, heir, j, threshold, weight):
         heir[SQUARES, j] = gauss[SQUARES, j]
 
 
+@routine
+def fill_margin(forest, leaf):
+    """The counts over all classes of a leaf that has inherited them class by class."""
+    for r in range(forest.row.shape[1]):
+        row = forest.row[leaf, r]
+        if row >= 0:
+            for v in range(forest.margin.shape[1]):
+                forest.margin[leaf, v] += forest.counts[row, v]
+
+
 @kernel
 def keep_code(counts, heir, first, last, code):
     """The split feature of a child for one code."""

@@ -58,6 +58,7 @@ class Forest(NamedTuple):
     class_weight: np.ndarray  # [leaves, k] weight of each class, with what was inherited at the split
     row: np.ndarray  # [leaves, k] statistics row of each class, -1 where none was seen since the leaf was made
     tally: np.ndarray  # [leaves, 4]
+    margin: np.ndarray  # [leaves, V] counts of codes over all classes: the sum of the leaf's rows of `counts`
     examples: np.ndarray  # [leaves] learned since the leaf was made
     n_rows: np.ndarray  # [leaves] classes seen since the leaf was made
     # statistics rows
@@ -75,7 +76,7 @@ class Forest(NamedTuple):
 GROWING = {
     NODES: ("kind", "feature", "threshold", "child", "width", "fallback"),
     LINKS: ("links",),
-    LEAVES: ("class_weight", "row", "tally", "examples", "n_rows"),
+    LEAVES: ("class_weight", "row", "tally", "margin", "examples", "n_rows"),
     ROWS: ("gauss", "constant", "counts"),
 }
 
@@ -123,6 +124,7 @@ def make_forest(
         class_weight=np.zeros((leaves, n_labels)),
         row=np.full((leaves, n_labels), -1, np.int32),
         tally=np.zeros((leaves, 4)),
+        margin=np.zeros((leaves, max(1, int(offset[:, -1].max(initial=0))))),
         examples=np.zeros(leaves, np.int64),
         n_rows=np.zeros(leaves, np.int64),
         gauss=np.zeros((rows, 6, max(1, int(numeric.sum(axis=1).max(initial=0))))),
@@ -238,25 +240,20 @@ def with_categories(forest: Forest, categories: np.ndarray) -> Forest:
     for tree, columns in enumerate(forest.nominal):
         nominal[tree, columns[columns >= 0]] = True
     offset = slot_offsets(nominal, room)
-    counts = np.zeros((len(forest.counts), int(offset[:, -1].max())))
-    owner = rows_of_trees(forest)
-    for tree, rows in owner.items():
+    width = int(offset[:, -1].max())
+    counts, margin = np.zeros((len(forest.counts), width)), np.zeros((len(forest.margin), width))
+    for tree, root in enumerate(forest.root):
+        leaves = [int(forest.child[node]) for node in nodes_below(forest, int(root)) if forest.kind[node] == LEAF]
+        rows = forest.row[leaves].ravel()
+        rows = rows[rows >= 0]
         for j, column in enumerate(forest.nominal[tree]):
             if column >= 0:
                 old, new, size = forest.offset[tree, j], offset[tree, j], forest.categories[column]
-                counts[rows, new : new + size] = forest.counts[rows, old : old + size]
-                counts[rows, offset[tree, j + 1] - 1] = forest.counts[rows, forest.offset[tree, j + 1] - 1]
-    return forest._replace(categories=room, offset=offset, counts=counts)
-
-
-def rows_of_trees(forest: Forest) -> dict[int, np.ndarray]:
-    """The statistics rows that each tree owns, by walking its nodes."""
-    owner = {}
-    for tree, root in enumerate(forest.root):
-        leaves = [forest.child[node] for node in nodes_below(forest, int(root)) if forest.kind[node] == LEAF]
-        rows = forest.row[leaves].ravel()
-        owner[tree] = rows[rows >= 0].astype(np.int64)
-    return owner
+                last, new_last = forest.offset[tree, j + 1] - 1, offset[tree, j + 1] - 1
+                for before, after, held in ((forest.counts, counts, rows), (forest.margin, margin, leaves)):
+                    after[held, new : new + size] = before[held, old : old + size]
+                    after[held, new_last] = before[held, last]
+    return forest._replace(categories=room, offset=offset, counts=counts, margin=margin)
 
 
 def nodes_below(forest: Forest, root: int) -> Iterator[int]:

@@ -96,9 +96,12 @@ def refresh_precision(gauss, columns, means, variances, m):
 
 
 @kernel
-def update_counts(counts, offset, codes, w, c):
-    """Count the code of every nominal feature, and the weight of the codes of each feature in its last slot."""
+def update_counts(counts, margin, offset, codes, w, c):
+    """Count the code of every nominal feature for its class and for all; each feature's last slot has the sum."""
     for j in range(c):
         if codes[j] >= 0:
-            counts[offset[j] + codes[j]] += w
-            counts[offset[j + 1] - 1] += w
+            slot, last = offset[j] + codes[j], offset[j + 1] - 1
+            counts[slot] += w
+            counts[last] += w
+            margin[slot] += w
+            margin[last] += w
