@@ -38,7 +38,7 @@ class Bound:
         told = f"{self.theorem}: {self.mistakes} mistakes in {self.rounds} rounds; at most {self.value:.0f} are allowed"
         if not self.value < self.rounds:
             told += " (more than there were rounds: the bound says nothing yet)"
-        return f"{told}; in the long run {self.leading:.3g} of all rounds"
+        return f"{told}; in the long run {self.leading:.3g} of all rounds" if self.leading < 1.0 else told
 
 
 def progress(edges: np.ndarray, low: float, high: float) -> np.ndarray:
