@@ -78,12 +78,6 @@ def log_total(scores):
 
 
 @kernel
-def share_of(scores, label):
-    """The entry of `softmax` for one label."""
-    return math.exp(scores[label] - log_total(scores))
-
-
-@kernel
 def largest_right_cost(loss, k):
     """What divides -C(y, y) into an importance in [0, 1] (for the exponential and the square hinge loss: at s = 0)."""
     return 1.0 if loss == SOFTMAX else k - 1.0
@@ -102,30 +96,8 @@ def loss_value(loss, scores, label):
 
 
 @kernel
-def right_cost(loss, scores, label):
-    """C(label, label), the cost of the right vote: minus the sum of all slopes."""
-    if loss == SOFTMAX:
-        return share_of(scores, label) - 1.0
-    total = 0.0
-    for l in range(scores.size):
-        if l != label:
-            total += pair_slope(loss, scores[l] - scores[label])
-    return -total
-
-
-@kernel
-def cost_entry(loss, scores, label, l):
-    """C(label, l): eq. (9), (37) or (40)."""
-    if l == label:
-        return right_cost(loss, scores, label)
-    if loss == SOFTMAX:
-        return share_of(scores, l)
-    return pair_slope(loss, scores[l] - scores[label])
-
-
-@kernel
 def cost_row(loss, scores, label, out):
-    """C(label): the gradient of the loss at `scores`."""
+    """C(label): the gradient of the loss at `scores`, eq. (9), (37) or (40)."""
     if loss == SOFTMAX:
         softmax(scores, out)
         out[label] -= 1.0
