@@ -22,7 +22,8 @@ import numpy as np
 
 from edgewise.boosting.members import Member
 from edgewise.boosting.state import GRADIENT, OF_RIGHT, OF_VOTE, VOTES, Committee, Plan
-from edgewise.boosting.stream_classifier import CHUNK_ROWS, StreamClassifier, softmax
+from edgewise.boosting.stream_classifier import StreamClassifier, softmax
+from edgewise.boosting.stream_ensemble import CHUNK_ROWS
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.label_memory import LabelMemory
 from edgewise.learners.linear import SoftmaxRegression

@@ -95,10 +95,9 @@ def learner_speaks(learners, known, i, chunk, t, in_full, s):
 
 
 @kernel
-def learner_learns(learners, known, i, chunk, t, w, s):
-    """Learner i learns the example it has just spoken of."""
+def learner_learns(learners, known, i, chunk, t, label, w, s):
+    """Learner i learns that the example it has just spoken of has this label."""
     slot = learners.slot[i]
-    label = chunk.labels[t]
     if w <= 0.0 or learners.kind[i] == GIVEN:
         return
     if learners.kind[i] == LINEAR:

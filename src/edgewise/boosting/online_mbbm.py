@@ -18,9 +18,11 @@ import numpy as np
 
 from edgewise.boosting.members import Member
 from edgewise.boosting.state import LABEL_VOTES, OF_VOTE, POTENTIAL, Plan
-from edgewise.boosting.stream_classifier import CHUNK_ROWS, StreamClassifier
+from edgewise.boosting.stream_classifier import StreamClassifier
+from edgewise.boosting.stream_ensemble import CHUNK_ROWS
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.theory.bounds import Bound, majority_bound
+from edgewise.theory.potentials import Potentials, zero_one_potentials
 
 
 class OnlineMBBM(StreamClassifier):
@@ -76,8 +78,8 @@ class OnlineMBBM(StreamClassifier):
         bound = float(k if self.importance_bound is None else self.importance_bound)
         return Plan(k, POTENTIAL, 0, LABEL_VOTES[self.vote], 0, bound, 1.0, False, 1.0, 1.0, False)
 
-    def _edge(self) -> float:
-        return self.edge
+    def _potentials(self, k: int) -> Potentials:
+        return zero_one_potentials(k, self.n_estimators, self.edge)
 
     @property
     def edges_(self) -> np.ndarray:

@@ -9,7 +9,8 @@ import numpy as np
 
 from edgewise.boosting.members import Member
 from edgewise.boosting.state import ARGMAX, POISSON, RIGHT, WRONG, Plan
-from edgewise.boosting.stream_classifier import CHUNK_ROWS, StreamClassifier
+from edgewise.boosting.stream_classifier import StreamClassifier
+from edgewise.boosting.stream_ensemble import CHUNK_ROWS
 
 
 class OzaBoost(StreamClassifier):

@@ -126,7 +126,7 @@ def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chu
                     committee.mistakes[i] += w
                 trace.importances[i, t] = w_learner
                 w_learner *= learners.scale[i] * w
-                learner_learns(learners, known, i, chunk, t, w_learner, s)
+                learner_learns(learners, known, i, chunk, t, label, w_learner, s)
                 if plan.restart and learners.kind[i] == TREE and drifted(committee.errors[i], named != label):
                     restart(known.forest, learners.slot[i])
                     trace.restarts[i, t] = True
