@@ -26,6 +26,7 @@ FACTS = {
     "balance": (625, 4, 0, 3),
     "car": (1728, 0, 6, 4),
     "car-numeric": (1728, 2, 4, 4),
+    "connect-4": (67557, 0, 42, 3),
     "covertype": (581012, 54, 0, 7),
     "electricity": (45312, 7, 1, 2),
     "isolet": (7797, 617, 0, 26),
@@ -38,11 +39,13 @@ FACTS = {
     "nursery": (12960, 0, 8, 5),
     "nursery-4": (12958, 0, 8, 4),
     "pendigits": (10992, 16, 0, 10),
+    "poker": (25010, 10, 0, 10),
     "satimage": (6435, 36, 0, 6),
 }
 COUNTS = {
     "balance": {"L": 288, "R": 288, "B": 49},
     "car": {"unacc": 1210, "acc": 384, "good": 69, "vgood": 65},
+    "connect-4": {0: 6449, 1: 16635, 2: 44473},
     "covertype": {1: 211840, 2: 283301, 3: 35754, 4: 2747, 5: 9493, 6: 17367, 7: 20510},
     "electricity": {"DOWN": 26075, "UP": 19237},
     "isolet-50": {label: {6: 298, 13: 299}.get(label, 300) for label in range(1, 27)},
@@ -52,6 +55,7 @@ COUNTS = {
     "mushroom": {"e": 4208, "p": 3916},
     "nursery-4": {"not_recom": 4320, "priority": 4266, "spec_prior": 4044, "very_recom": 328},
     "pendigits": {0: 1143, 1: 1143, 2: 1144, 3: 1055, 4: 1144, 5: 1055, 6: 1056, 7: 1142, 8: 1055, 9: 1055},
+    "poker": dict(enumerate((12493, 10599, 1206, 513, 93, 54, 36, 6, 5, 5))),
     "satimage": {1: 1533, 2: 703, 3: 1358, 4: 626, 5: 707, 7: 1508},
 }
 
@@ -166,6 +170,37 @@ def test_parts_follow_each_other() -> None:
     isolet, y = loaded("isolet")
     assert np.bincount(y[:6238])[1:].tolist() == [238 if label == 6 else 240 for label in range(1, 27)]
     assert np.abs(isolet.values).max() == 1.0
+    told = {name: datasets.info(name).train_rows for name in datasets.names()}
+    assert {name: rows for name, rows in told.items() if rows} == {
+        "isolet": 6238,
+        "isolet-50": 6238,
+        "letter": 16000,
+        "pendigits": 7494,
+        "satimage": 4435,
+    }
+
+
+def test_connect_4_squares_are_nominal_and_hold_eight_moves() -> None:
+    table, y = loaded("connect-4")
+    assert {frozenset(feature.categories or ()) for feature in table.features} <= {
+        frozenset(text) for text in ("0", "01", "02", "012")
+    }
+    for row in (0, 30000, -1):
+        pieces = [
+            feature.categories[int(code)] for feature, code in zip(table.features, table.values[row], strict=True)
+        ]
+        assert (pieces.count("1"), pieces.count("2")) == (4, 4)
+    assert y[:3].tolist() == [2, 2, 2]
+
+
+def test_poker_hands_are_cards() -> None:
+    table, y = loaded("poker")
+    assert table.values[0].tolist() == [1, 10, 1, 11, 1, 13, 1, 12, 1, 1]
+    assert y[0] == 9  # a royal flush
+    suits, ranks = table.values[:, ::2], table.values[:, 1::2]
+    assert (suits.min(), suits.max(), ranks.min(), ranks.max()) == (1, 4, 1, 13)
+    flush = (suits == suits[:, :1]).all(axis=1)
+    assert set(np.unique(y[flush])) == {5, 8, 9}
 
 
 def test_isolet_components_are_uncorrelated_ordered_and_fixed_in_sign() -> None:

@@ -40,6 +40,7 @@ class Dataset:
     substitute: DataFile | None = None  # one file that stands for all `files` where these can not be downloaded
     options: dict[str, Any] = field(default_factory=dict, repr=False)
     spare_rows: int = 0  # rows of the files that preparing leaves out
+    train_rows: int | None = None  # where train and test are told apart: the first rows, so many, are for training
 
     @property
     def rows(self) -> int:
@@ -81,6 +82,26 @@ CAR = Dataset(
     (_plain("car.data", "b703a9ac69f11e64ce8c223c0a40de4d2e9d769f7fb20be5f8f2e8a619893d83", "car"),),
     "UCI; rows are in systematic order, so shuffle",
     options={"header": ("buying", "maint", "doors", "persons", "lug_boot", "safety", "class")},
+)
+
+SQUARES = tuple(f"{column}{row}" for column in "abcdefg" for row in range(1, 7))
+CONNECT_4 = Dataset(
+    "connect-4",
+    "Connect-4, positions after 8 moves, all features nominal",
+    42,
+    {0: 6449, 1: 16635, 2: 44473},
+    (
+        DataFile(
+            "connect-4.tsv.gz",
+            "e283074e1123d23361332bd83414c172640d2596fc076d1e20e8f4a64a658137",
+            "8209a4bca4de6c0073d781d31751dc07b57a38d5c75196ef5b69f2c87374c1a9",
+            "https://github.com/EpistasisLab/pmlb/raw/master/datasets/connect_4/connect_4.tsv.gz",
+        ),
+    ),
+    "Penn Machine Learning Benchmarks: UCI's rows in UCI's order, recoded. A square is 0 blank, 1 o or 2 x, the player "
+    "to move first; the class is the outcome for x: 0 draw, 1 loss, 2 win",
+    "Tromp, Connect-4 database, 1995; " + UCI_CITATION,
+    options={"target": "target", "header": True, "delimiter": "\t", "categorical": SQUARES},
 )
 
 MICE = Dataset(
@@ -160,6 +181,7 @@ ISOLET = Dataset(
     "packs its files with `compress` (isolet/isolet1+2+3+4.data.Z), which Python can not unpack, so the download is "
     "OpenML's ARFF (data set 300), whose checksum and row order are not known here",
     "Fanty and Cole, Spoken letter recognition, NIPS 1990; " + UCI_CITATION,
+    train_rows=6238,
     substitute=DataFile("isolet.arff", url="https://www.openml.org/data/download/52405/phpB0xrNj"),
     options={"classes": tuple(range(1, 27)), "header": (*(f"f{number}" for number in range(1, 618)), "class")},
 )
@@ -223,9 +245,10 @@ LETTER = Dataset(
         "2b89f3602cf768d3c8355267d2f13f2417809e101fc2b5ceee10db19a60de6e2",
         "letter-recognition",
     ),),
-    "UCI",
+    "UCI; customarily the first 16,000 rows train and the last 4,000 test",
     "Frey and Slate, Letter recognition using Holland-style adaptive classifiers, Machine Learning 6, 1991; "
     + UCI_CITATION,
+    train_rows=16000,
     options={
         "target": 0,
         "header": (
@@ -268,10 +291,26 @@ PENDIGITS = Dataset(
         _plain("pendigits.tes", "8bd03229c5c5291fefe43e45465dd948d2645bf23328b9d993e0b777666b2015", "pendigits"),
     ),
     "UCI; the two parts have different writers",
+    train_rows=7494,
     options={
         "format": "csv",
         "header": (*(f"{axis}{point}" for point in range(1, 9) for axis in "xy"), "class"),
     },
+)
+
+POKER = Dataset(
+    "poker",
+    "Poker hands, the training file",
+    10,
+    {0: 12493, 1: 10599, 2: 1206, 3: 513, 4: 93, 5: 54, 6: 36, 7: 6, 8: 5, 9: 5},
+    (
+        _plain(
+            "poker-hand-training-true.data", "865e3ddab86a461d6d556ae339ca0c13b602d8be9088281abe8b2accd75a9f69", "poker"
+        ),
+    ),
+    "UCI; five cards, suit 1 to 4 and rank 1 (ace) to 13 of each. UCI's test file of 1,000,000 rows is not part of it",
+    "Cattral, Oppacher and Deugo, Evolutionary data mining with automatic rule generalization, 2002; " + UCI_CITATION,
+    options={"header": (*(f"{what}{card}" for card in range(1, 6) for what in ("suit", "rank")), "class")},
 )
 
 SATIMAGE = Dataset(
@@ -284,6 +323,7 @@ SATIMAGE = Dataset(
         _plain("sat.tst", "4b9167b8a92baafafed7c8809aef86d0683a5e685c19d98d119fa6974f0f2479", "statlog/satimage"),
     ),
     "UCI; 3 x 3 pixels in 4 bands; class 6 does not occur",
+    train_rows=4435,
     options={
         "format": "csv",
         "delimiter": " ",
@@ -297,6 +337,7 @@ SETS: dict[str, Dataset] = {
         BALANCE,
         CAR,
         replace(CAR, name="car-numeric", title='Car Evaluation, doors and persons as numbers ("5more", "more": 5)'),
+        CONNECT_4,
         COVERTYPE,
         ELECTRICITY,
         ISOLET,
@@ -315,6 +356,7 @@ SETS: dict[str, Dataset] = {
             spare_rows=2,
         ),
         PENDIGITS,
+        POKER,
         SATIMAGE,
     )
 }
