@@ -9,15 +9,21 @@ __version__ = "0.1.0"
 
 # Name -> module. Resolved on first use, so that `import edgewise` and `edgewise --help` stay light.
 _HOMES = {
+    "AdaBoostM1": "edgewise.batch.adaboost_m1",
+    "AdaBoostMH": "edgewise.batch.adaboost_mh",
+    "AdaBoostMM": "edgewise.batch.adaboost_mm",
     "AdaBoostOLM": "edgewise.boosting.adaboost_olm",
     "AdaOVA": "edgewise.boosting.one_vs_all",
+    "CostTree": "edgewise.batch.cost_tree",
     "HoeffdingForest": "edgewise.boosting.hoeffding_forest",
     "HoeffdingTree": "edgewise.learners.hoeffding_tree",
     "LabelMemory": "edgewise.learners.label_memory",
     "LogUniform": "edgewise.learners.ranges",
     "OneVsAllOLM": "edgewise.boosting.one_vs_all",
     "OnlineMBBM": "edgewise.boosting.online_mbbm",
+    "OptimalStrategy": "edgewise.batch.optimal_strategy",
     "OzaBoost": "edgewise.boosting.oza_boost",
+    "SAMME": "edgewise.batch.samme",
     "SoftmaxRegression": "edgewise.learners.linear",
     "Table": "edgewise.streams.table",
     "as_table": "edgewise.streams.table",

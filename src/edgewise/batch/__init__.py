@@ -1,0 +1,1 @@
+"""Batch boosting: scikit-learn estimators that boost by handing out cost matrices."""

@@ -1,0 +1,210 @@
+"""The OS strategy: the boosting game with a known edge, played as well as it can be.
+
+Mukherjee and Schapire, "A Theory of Multiclass Boosting" (NIPS 2010), Section 4, for the condition (C^eor, U_gamma).
+
+| paper                  | here                        | meaning                                                         |
+|------------------------|-----------------------------|-----------------------------------------------------------------|
+| T                      | `n_estimators`              | rounds                                                          |
+| gamma, gamma_t         | `edge`                      | the edge that the learner is held to, one or one for each round |
+| alpha_t                | `weights`                   | weights fixed in advance                                        |
+| L                      | `loss`                      | "zero_one" (a tie is an error) or "exponential"                 |
+| phi_t(s), eq. (4)      | `edgewise.theory`           | `potentials` (0-1), `exponential_potential` (Lemma 1)           |
+| Theorem 5, eq. (5), (6)| `zero_one_costs`, `prescribed_costs` (`edgewise.theory.cost_matrices`)                        |
+| Theorem 4              | `potentials_`               | average potential before the first and after each round         |
+
+Equation (5) is equation (6) with weights eta: exp(eta s) of vote counts s is exp(f) of weighted votes f.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from edgewise.batch.booster import BatchBooster
+from edgewise.batch.inputs import Examples
+from edgewise.batch.weak_learners import WeakLearners, votes
+from edgewise.theory.cost_matrices import (
+    add_votes,
+    error_mass,
+    first_costs,
+    pairwise_step,
+    potential_mass,
+    prescribed_costs,
+    tally,
+    zero_one_costs,
+)
+from edgewise.theory.exponential_potential import best_weight, kappa
+from edgewise.theory.potentials import zero_one_potentials
+
+LOSSES = ("zero_one", "exponential")
+
+
+class OptimalStrategy(BatchBooster):
+    """Boosting for a learner that keeps an edge of `edge` over random guessing for `n_estimators` rounds.
+
+    `loss="zero_one"`: exact potentials of the 0-1 loss, one edge, every vote counts 1. `loss="exponential"`: costs (6),
+    for one edge or a sequence of one for each round; `weights`, one or one for each round, default to those for which
+    kappa(gamma_t, alpha_t) is least. `estimator` and `random_state` are as in `AdaBoostMM`.
+
+    After `fit`: `potentials_`, the average potential before the first round and after each one. Its first entry is the
+    loss that Theorem 4 promises, its last the training loss. It never rises in a round in which the learner keeps the
+    edge; `edges_` are the edges that the learners had on their costs, and `met_` says where that was enough. All rounds
+    are played, whether or not it was. `train_errors_` after each round; `estimator_weights_`; `estimators_`. With
+    `sample_weight`, averages are weighted. With the 0-1 loss play ends before T rounds when no further vote can matter:
+    `stopped_` is then "decided", else "rounds".
+    """
+
+    edges_: np.ndarray
+    met_: np.ndarray
+    potentials_: np.ndarray
+    train_errors_: np.ndarray
+    stopped_: str
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 100,
+        edge: float | Sequence[float] = 0.1,
+        *,
+        loss: str = "zero_one",
+        weights: float | Sequence[float] | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.edge = edge
+        self.loss = loss
+        self.weights = weights
+        self.random_state = random_state
+
+    def _check(self) -> None:
+        super()._check()
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss={self.loss!r}: one of {', '.join(LOSSES)} is needed")
+        edges = _per_round("edge", self.edge, self.n_estimators)
+        if not ((edges > 0.0) & (edges < 1.0)).all():
+            raise ValueError(f"edge={self.edge!r}: the edge gamma lies strictly between 0 and 1")
+        if self.loss == "zero_one":
+            if np.ndim(self.edge) > 0:
+                raise ValueError(f"edge={self.edge!r}: a sequence of edges needs loss='exponential'")
+            if self.weights is not None:
+                raise ValueError(f"weights={self.weights!r}: with loss='zero_one' every vote counts 1")
+        elif self.weights is not None:
+            alphas = _per_round("weights", self.weights, self.n_estimators)
+            if not (np.isfinite(alphas) & (alphas > 0.0)).all():
+                raise ValueError(f"weights={self.weights!r}: weights of votes are finite and above 0")
+
+    def _boost(self, examples: Examples, learners: WeakLearners, X: Any) -> None:
+        labels, weights, k = examples.labels, examples.weights, examples.classes.size
+        asked = _per_round("edge", self.edge, self.n_estimators)
+        play: _ZeroOne | _Exponential
+        if self.loss == "zero_one":
+            play = _ZeroOne(labels, weights, k, self.n_estimators, asked[0])
+        else:
+            alphas = np.array([best_weight(k, edge) for edge in asked])
+            if self.weights is not None:
+                alphas = _per_round("weights", self.weights, self.n_estimators)
+            play = _Exponential(labels, weights, k, asked, alphas)
+        scores = np.zeros((labels.size, k))
+        fitted: list[Any] = []
+        edges: list[float] = []
+        errors: list[float] = []
+        potentials = [play.potential(scores)]
+        stopped = "rounds"
+        for t in range(self.n_estimators):
+            costs = play.costs(t, scores)
+            if fitted and not costs.any():
+                stopped = "decided"
+                break
+            learner = learners.fit(X, costs)
+            voted = votes(learner, X)
+            paid, right, total, _ = tally(costs, labels, voted)
+            blind = total / k - right
+            edges.append(1.0 - (paid - right) / blind if blind > 0.0 else 1.0)
+            fitted.append(learner)
+            add_votes(scores, voted, play.alphas[t])
+            errors.append(float(error_mass(scores, labels, weights)))
+            play.step(t, voted)
+            potentials.append(play.potential(scores))
+        self.estimators_, self.stopped_ = fitted, stopped
+        self.estimator_weights_ = play.alphas[: len(fitted)]
+        self.edges_, self.met_ = np.array(edges), np.array(edges) >= asked[: len(fitted)]
+        self.train_errors_, self.potentials_ = np.array(errors), np.array(potentials)
+
+    def _probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """0-1 loss: shares of the votes. Exponential: as for `AdaBoostMM`."""
+        if self.loss == "zero_one":
+            return scores / scores.sum(axis=1, keepdims=True)
+        return super()._probabilities(scores)
+
+
+class _ZeroOne:
+    """Theorem 5 with the 0-1 loss: costs are potentials of the states after each vote."""
+
+    def __init__(self, labels: np.ndarray, weights: np.ndarray, k: int, rounds: int, edge: float) -> None:
+        self.labels, self.weights = labels, weights
+        self.alphas = np.ones(rounds)
+        self.to_go = rounds
+        self._tables = zero_one_potentials(k, rounds, edge)
+        self._costs = np.zeros((labels.size, k))
+
+    def costs(self, t: int, scores: np.ndarray) -> np.ndarray:
+        zero_one_costs(self._tables, self.to_go - 1, scores, self.labels, self.weights, self._costs)
+        return self._costs
+
+    def step(self, t: int, voted: np.ndarray) -> None:
+        self.to_go -= 1
+
+    def potential(self, scores: np.ndarray) -> float:
+        return float(potential_mass(self._tables, self.to_go, scores, self.labels, self.weights))
+
+
+class _Exponential:
+    """Equation (6): the pairwise costs (7) of the scores so far, times factors of the weight of the coming vote."""
+
+    def __init__(self, labels: np.ndarray, weights: np.ndarray, k: int, edges: np.ndarray, alphas: np.ndarray) -> None:
+        self.labels = labels
+        self.alphas = alphas
+        self._pairwise = first_costs(labels, weights, k, 1.0 - k, 1.0)
+        self._costs = np.zeros_like(self._pairwise)
+        # log of the product of kappa over the rounds to go, from the first round on
+        growths = np.log([kappa(k, edge, alpha) for edge, alpha in zip(edges, alphas, strict=True)])
+        self._to_come = np.append(np.cumsum(growths[::-1])[::-1], 0.0)
+        self._round = 0
+        self._log_scale = 0.0  # the matrix is kept at a mass of about 1
+
+    def costs(self, t: int, scores: np.ndarray) -> np.ndarray:
+        alpha = self.alphas[t]
+        prescribed_costs(self._pairwise, self.labels, math.expm1(alpha), -math.expm1(-alpha), self._costs)
+        return self._costs
+
+    def step(self, t: int, voted: np.ndarray) -> None:
+        alpha, mass = self.alphas[t], self._mass()
+        pairwise_step(self._pairwise, self.labels, voted, math.exp(alpha), math.exp(-alpha), 1.0 / mass)
+        self._log_scale += math.log(mass)
+        self._round += 1
+
+    def potential(self, scores: np.ndarray) -> float:
+        """Lemma 1 with a sequence of edges: the loss times the product of kappa over the rounds to go."""
+        return self._mass() * math.exp(self._log_scale + self._to_come[self._round])
+
+    def _mass(self) -> float:
+        """Weighted sum over examples and wrong labels of exp(f_l - f_y), up to the scale."""
+        _, right, _, _ = tally(self._pairwise, self.labels, self.labels)
+        return -right
+
+
+def _per_round(name: str, value: Any, rounds: int) -> np.ndarray:
+    """One number for each round: `value` itself, or the same number for all."""
+    try:
+        numbers = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.full((0, 0), 0.0)
+    if numbers.ndim == 0:
+        return np.full(rounds, float(numbers))
+    if numbers.shape != (rounds,):
+        raise ValueError(f"{name}={value!r}: a number, or one for each of the {rounds} rounds, is needed")
+    return numbers

@@ -1,0 +1,149 @@
+"""From values to codes of one byte: quantile bins of numbers, one bin for each category, one more for what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise._compile import routine
+from edgewise.streams.table import Feature, Table
+
+# A code is one byte, and one code of each feature stands for a missing value.
+MOST_BINS = 255
+
+
+class Bins(NamedTuple):
+    """How each feature is cut. Codes of feature f go from 0 to n_bins[f]; the last one stands for missing."""
+
+    nominal: np.ndarray  # [d] Boolean
+    n_bins: np.ndarray  # [d]: bins of values
+    start: np.ndarray  # [d + 1]: where the feature's codes begin among those of all features
+    cuts: np.ndarray  # thresholds of numeric features and, for nominal ones, the code of each category
+    cuts_at: np.ndarray  # [d + 1]: where the feature's cuts begin
+
+    @property
+    def size(self) -> int:
+        """Codes of all features together."""
+        return int(self.start[-1])
+
+
+def find_bins(table: Table, max_bins: int, weights: np.ndarray | None = None) -> Bins:
+    """Bins of about equal weight for each numeric feature; exact (a bin for each value) up to `max_bins` values.
+
+    A threshold lies midway between two values that occur, so that rows of equal value never part. Of a nominal feature
+    the `max_bins - 1` heaviest categories keep a bin each if there are more than `max_bins`, and the rest share one.
+    """
+    cuts, n_bins = [], []
+    for column, feature in zip(table.values.T, table.features, strict=True):
+        known = ~np.isnan(column)
+        seen, counted = column[known], None if weights is None else weights[known]
+        if feature.categories is None:
+            cuts.append(_thresholds(seen, max_bins, counted))
+            n_bins.append(cuts[-1].size + 1)
+        else:
+            cuts.append(_category_codes(seen.astype(np.int64), len(feature.categories), max_bins, counted))
+            n_bins.append(int(cuts[-1].max(initial=-1)) + 1)
+    return Bins(
+        nominal=_nominal(table.features),
+        n_bins=np.array(n_bins, np.int64),
+        start=np.concatenate([[0], np.cumsum(np.array(n_bins) + 1)]).astype(np.int64),
+        cuts=np.concatenate(cuts),
+        cuts_at=np.concatenate([[0], np.cumsum([c.size for c in cuts])]).astype(np.int64),
+    )
+
+
+def encode(bins: Bins, table: Table) -> np.ndarray:
+    """[d, n] codes; a category without a bin counts as missing."""
+    codes = np.empty((table.shape[1], len(table)), np.uint8)
+    fill_codes(bins, np.ascontiguousarray(table.values.T), codes)
+    return codes
+
+
+class BinnedTable:
+    """Rows in bins, ready for any number of trees, with the working room that these share: not for two threads."""
+
+    def __init__(self, bins: Bins, features: tuple[Feature, ...], table: Table) -> None:
+        self.bins = bins
+        self.features = features
+        self.codes = encode(bins, table)
+        self.common = common_codes(bins, self.codes)
+        self.room: Any = None
+
+    def __len__(self) -> int:
+        return self.codes.shape[1]
+
+
+def common_codes(bins: Bins, codes: np.ndarray) -> np.ndarray:
+    """[d]: the code that more than half of the rows have, or -1.
+
+    Its sums are those of all rows less those of the other codes: histograms need not add up the many.
+    """
+    common = np.full(codes.shape[0], -1, np.int64)
+    for f in range(codes.shape[0]):
+        counts = np.bincount(codes[f], minlength=1)
+        if 2 * counts.max() > codes.shape[1]:
+            common[f] = counts.argmax()
+    return common
+
+
+def _nominal(features: Sequence[Feature]) -> np.ndarray:
+    return np.array([feature.categories is not None for feature in features])
+
+
+def _thresholds(seen: np.ndarray, max_bins: int, weights: np.ndarray | None) -> np.ndarray:
+    if weights is None:
+        values, mass = np.unique(seen, return_counts=True)
+    else:
+        values, places = np.unique(seen, return_inverse=True)
+        mass = np.bincount(places, weights)
+    if values.size < 2:
+        return np.zeros(0)
+    last = np.arange(values.size - 1)
+    if values.size > max_bins:
+        # A bin ends with the first value at which the mass so far reaches its share.
+        reached = np.cumsum(mass)
+        shares = reached[-1] * np.arange(1, max_bins) / max_bins
+        last = np.unique(np.searchsorted(reached, shares)).clip(max=values.size - 2)
+        last = np.unique(last)
+    below, above = values[last], values[last + 1]
+    middle = 0.5 * below + 0.5 * above
+    return np.where(middle < above, middle, below)  # neighbors among floats have no middle
+
+
+def _category_codes(seen: np.ndarray, n_categories: int, max_bins: int, weights: np.ndarray | None) -> np.ndarray:
+    mass = np.bincount(seen, weights, minlength=n_categories)
+    present = np.flatnonzero(mass > 0.0)
+    codes = np.full(n_categories, -1.0)
+    if present.size > max_bins:
+        heaviest = np.sort(present[np.argsort(-mass[present], kind="stable")[: max_bins - 1]])
+        codes[present] = max_bins - 1
+        codes[heaviest] = np.arange(heaviest.size)
+    else:
+        codes[present] = np.arange(present.size)
+    return codes
+
+
+@routine
+def fill_codes(bins, columns, codes):
+    """codes[f, i]: for a number the count of thresholds below it, for a category its code; n_bins[f] if missing."""
+    for f in range(columns.shape[0]):
+        first, last = bins.cuts_at[f], bins.cuts_at[f + 1]
+        for i in range(columns.shape[1]):
+            value = columns[f, i]
+            code = bins.n_bins[f]
+            if value == value:
+                if bins.nominal[f]:
+                    known = bins.cuts[first + int(value)] if value < last - first else -1.0
+                    code = int(known) if known >= 0.0 else code
+                else:
+                    low, high = first, last
+                    while low < high:
+                        middle = (low + high) // 2
+                        if bins.cuts[middle] < value:
+                            low = middle + 1
+                        else:
+                            high = middle
+                    code = low - first
+            codes[f, i] = code

@@ -1,0 +1,166 @@
+"""The best split of a node: the two children's cheapest labels cost least, C . 1_h after the split.
+
+**Numbers** are cut at a threshold, with what is missing on either side, or alone. **Categories** are parted in the best
+way there is: if the children answer a and b, a category is best off on the side where it costs less, so that the best
+split is the pair of labels with the least sum over categories of min(cost of a, cost of b). That is exact, in
+O(categories * k^2), and needs no order of the categories. Missing is one more category.
+
+**Splits without gain.** Cheapest labels are often the same on both sides and nothing is gained yet, though the next
+split may gain (parity is the plain case). So equal gains, zero among them, go to the split that explains more of the
+costs: the larger sum over children of |costs|^2 / mass, as in a regression tree on the rows of C. What is still equal
+goes to the lowest feature and code. Gains are whole numbers: equal means equal.
+
+Codes that no row of the node has go with the child of more rows.
+"""
+
+from __future__ import annotations
+
+from edgewise._compile import kernel, routine
+
+NO_SPLIT = -1
+
+
+@kernel
+def cheapest_label(totals):
+    """The label of least cost; ties go to the lowest."""
+    best = 0
+    for l in range(1, totals.size - 2):
+        if totals[l] < totals[best]:
+            best = l
+    return best
+
+
+@kernel
+def can_split(totals, min_leaf):
+    """Whether there is anything to gain, and rows for two children."""
+    return totals[cheapest_label(totals)] > 0 and totals[totals.size - 1] >= 2 * min_leaf
+
+
+@kernel
+def gain_of(totals, lowest, left, min_leaf):
+    """What two children save on the cheapest single label, or NO_SPLIT if a child is too small."""
+    k = totals.size - 2
+    if left[k + 1] < min_leaf or totals[k + 1] - left[k + 1] < min_leaf:
+        return NO_SPLIT
+    one, other = left[0], totals[0] - left[0]
+    for l in range(1, k):
+        one = min(one, left[l])
+        other = min(other, totals[l] - left[l])
+    return lowest - one - other
+
+
+@kernel
+def explained(totals, left):
+    """How much of the costs' variation lies between the children."""
+    k = totals.size - 2
+    here, there, whole = 0.0, 0.0, 0.0
+    for l in range(k):
+        a, b = float(left[l]), float(totals[l] - left[l])
+        here += a * a
+        there += b * b
+        whole += (a + b) * (a + b)
+    a, b = float(left[k]), float(totals[k] - left[k])
+    value = -whole / (a + b)
+    if a > 0.0:
+        value += here / a
+    if b > 0.0:
+        value += there / b
+    return value
+
+
+@kernel
+def _put(target, source):
+    for l in range(target.size):
+        target[l] = source[l]
+
+
+@kernel
+def _add(target, source, sign):
+    for l in range(target.size):
+        target[l] += sign * source[l]
+
+
+@routine
+def find_split(bins, hist, totals, min_leaf, left, sums, in_left):
+    """The best split: (gain, explained, feature), or gain NO_SPLIT.
+
+    Sums over the rows that go left come back in `left`, and in_left[code] says which codes do. `sums` is working room.
+    """
+    k = totals.size - 2
+    lowest = totals[cheapest_label(totals)]
+    gain, worth, feature, cut, takes_missing = NO_SPLIT, 0.0, -1, 0, False
+    for f in range(bins.n_bins.size):
+        start, n_bins = bins.start[f], bins.n_bins[f]
+        if bins.nominal[f]:
+            for a in range(k):
+                for b in range(a + 1, k):
+                    cost = 0
+                    for c in range(start, start + n_bins + 1):
+                        cost += min(hist[c, a], hist[c, b])
+                    if lowest - cost > max(gain, 0):
+                        _sum_cheaper(hist, start, n_bins, a, b, sums)
+                        found = gain_of(totals, lowest, sums, min_leaf)
+                        if found > gain:
+                            gain, worth, feature, cut = found, explained(totals, sums), f, -1 - (a * k + b)
+                            _put(left, sums)
+            for c in range(n_bins + 1):
+                found = gain_of(totals, lowest, hist[start + c], min_leaf)
+                if found >= gain and found != NO_SPLIT:
+                    value = explained(totals, hist[start + c])
+                    if found > gain or value > worth:
+                        gain, worth, feature, cut = found, value, f, c
+                        _put(left, hist[start + c])
+        else:
+            missing = hist[start + n_bins]
+            sides = 2 if missing[k + 1] > 0 else 1
+            for l in range(sums.size):
+                sums[l] = 0
+            for c in range(n_bins):
+                # Without rows in the bin it is the same split as the one before.
+                if hist[start + c, k + 1] > 0:
+                    _add(sums, hist[start + c], 1)
+                    for side in range(sides):
+                        if side == 1:
+                            _add(sums, missing, 1)
+                        found = gain_of(totals, lowest, sums, min_leaf)
+                        if found >= gain and found != NO_SPLIT:
+                            value = explained(totals, sums)
+                            if found > gain or value > worth:
+                                gain, worth, feature, cut, takes_missing = found, value, f, c, side == 1
+                                _put(left, sums)
+                    if sides == 2:
+                        _add(sums, missing, -1)
+    if gain != NO_SPLIT:
+        _mark(bins, hist, totals, left, feature, cut, takes_missing, in_left)
+    return gain, worth, feature
+
+
+@kernel
+def _sum_cheaper(hist, start, n_bins, a, b, sums):
+    """Sums over the categories for which a costs no more than b."""
+    for l in range(sums.size):
+        sums[l] = 0
+    for c in range(start, start + n_bins + 1):
+        if hist[c, a] <= hist[c, b]:
+            _add(sums, hist[c], 1)
+
+
+@kernel
+def _mark(bins, hist, totals, left, feature, cut, takes_missing, in_left):
+    """in_left[code] for a split: a threshold or a category (cut >= 0), or a pair of labels (below)."""
+    start, n_bins, count = bins.start[feature], bins.n_bins[feature], totals.size - 1
+    heavier = 2 * left[count] >= totals[count]
+    pair = -1 - cut
+    for c in range(n_bins + 1):
+        if bins.nominal[feature]:
+            if hist[start + c, count] == 0:
+                in_left[c] = heavier
+            elif cut >= 0:
+                in_left[c] = c == cut
+            else:
+                k = totals.size - 2
+                in_left[c] = hist[start + c, pair // k] <= hist[start + c, pair % k]
+        elif c < n_bins:
+            in_left[c] = c <= cut
+        else:
+            in_left[c] = takes_missing if hist[start + c, count] > 0 else heavier
