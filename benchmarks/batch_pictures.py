@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from batch_report import DATA, NAMES, OURS, SMALL, STUMP, error, of
+from batch_report import DATA, LARGE, NAMES, OURS, SMALL, STUMP, error, of
 
 from edgewise.evaluation.pictures import COLORS, FAINT, INK
 
@@ -28,18 +28,20 @@ def draw(records: Sequence[dict[str, Any]], curve: Sequence[int], folder: Path) 
             if found:
                 errors = np.mean([record["test_errors"] for record in found], axis=0)
                 ax.plot(curve, errors, label=NAMES[name], linewidth=1.6, **look)
-        ax.set_xscale("log")
-        ax.set_xlabel("rounds", color=INK)
+                stopped = max(record["stages"] for record in found)
+                if stopped < curve[-1]:
+                    ax.plot(stopped, np.interp(stopped, curve, errors), "o", color=look["color"], markersize=4)
+        _log_axis(ax, "rounds")
 
     def sizes(ax: Any, data: str) -> None:
         for name in OURS:
             known = sorted({r["leaves"] for r in records if (r["data"], r["algorithm"]) == (data, name)} - {STUMP})
             errors = [m.value for size in known if (m := error(records, data, name, size))]
             ax.plot(known, errors, label=NAMES[name], marker="o", markersize=3, linewidth=1.6, **LOOKS[name])
-        ax.set_xscale("log")
-        ax.set_xlabel("most leaves", color=INK)
+        _log_axis(ax, "most leaves")
 
-    _panels(rounds, f"Test error of trees of {SMALL} leaves, by rounds", folder / "batch-rounds.png")
+    title = f"Test error with trees of {SMALL} leaves, by rounds (a dot: the last round of a booster that stopped)"
+    _panels(rounds, title, folder / "batch-rounds.png")
     _panels(sizes, "Test error after 500 rounds, by size of the trees", folder / "batch-sizes.png")
     _bars(records, folder / "batch-final.png")
 
@@ -62,10 +64,9 @@ def _panels(panel: Callable[[Any, str], None], title: str, path: Path) -> None:
 def _bars(records: Sequence[dict[str, Any]], path: Path) -> None:
     from matplotlib.figure import Figure
 
-    largest = max((r["leaves"] for r in records if r["algorithm"] == "M1"), default=SMALL)
     figure = Figure(figsize=(8.0, 3.6), layout="constrained")
     ax = figure.subplots()
-    for step, (name, leaves) in enumerate((("M1", largest), ("MH", STUMP), ("MM", largest))):
+    for step, (name, leaves) in enumerate((("M1", LARGE), ("MH", STUMP), ("MM", LARGE))):
         found = [error(records, data, name, leaves) for data in DATA]
         heights = [m.value if m else 0.0 for m in found]
         told = f"{NAMES[name]}, {'stumps' if leaves == STUMP else f'{leaves} leaves'}"
@@ -75,6 +76,12 @@ def _bars(records: Sequence[dict[str, Any]], path: Path) -> None:
     ax.legend(frameon=False)
     _plain(ax)
     figure.savefig(path, dpi=100)
+
+
+def _log_axis(ax: Any, label: str) -> None:
+    ax.set_xscale("log")
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    ax.set_xlabel(label, color=INK)
 
 
 def _plain(ax: Any) -> None:
