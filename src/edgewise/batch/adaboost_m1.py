@@ -6,7 +6,7 @@ from edgewise.batch.adaptive import AdaptiveBooster
 
 
 class AdaBoostM1(AdaptiveBooster):
-    """AdaBoost.M1: asks of each learner a weighted error below 1/2, whatever the number of classes, and stops without it.
+    """AdaBoost.M1: asks of each learner a weighted error below 1/2, whatever the number of classes, and stops else.
 
     Every wrong label of an example costs the same, its weight D(i). `edges_` are 1 - 2 error, and `bounds_` the product
     of sqrt(1 - edge^2) = 2 sqrt(error (1 - error)), which the training error never exceeds. Parameters and attributes

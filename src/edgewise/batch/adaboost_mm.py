@@ -1,4 +1,4 @@
-"""AdaBoost.MM, the adaptive algorithm of Mukherjee and Schapire, "A Theory of Multiclass Boosting" (NIPS 2010), Section 4.
+"""AdaBoost.MM: Mukherjee and Schapire, "A Theory of Multiclass Boosting" (NIPS 2010), Section 4, "Adaptive".
 
 | paper                            | here                                                                     |
 |----------------------------------|--------------------------------------------------------------------------|

@@ -2,15 +2,15 @@
 
 Mukherjee and Schapire, "A Theory of Multiclass Boosting" (NIPS 2010), Sections 2 to 4.
 
-| paper           | here                  | meaning                                                                     |
-|-----------------|-----------------------|-----------------------------------------------------------------------------|
-| m, T            | `n`, `n_estimators`   | examples; rounds                                                            |
-| C_t             | `costs`               | cost matrix that round t hands out                                          |
-| h_t             | `votes`               | the weak classifier's answers                                               |
-| B               | `_blind`              | baseline of a guesser without an edge: the weight of each label             |
-| delta_t         | `edge`                | edge of h_t on C_t                                                          |
-| alpha_t         | `weight`              | weight of h_t                                                               |
-| f_t(i, l)       | `scores`              | weighted votes, eq. (1)                                                     |
+| paper           | here                  | meaning                                                                   |
+|-----------------|-----------------------|---------------------------------------------------------------------------|
+| m, T            | `n`, `n_estimators`   | examples; rounds                                                          |
+| C_t             | `costs`               | cost matrix that round t hands out                                        |
+| h_t             | `votes`               | the weak classifier's answers                                             |
+| B               | `_blind`              | baseline of a guesser without an edge: the weight of each label           |
+| delta_t         | `edge`                | edge of h_t on C_t                                                        |
+| alpha_t         | `weight`              | weight of h_t                                                             |
+| f_t(i, l)       | `scores`              | weighted votes, eq. (1)                                                   |
 
 Each of these boosters is a pair of the paper's conditions: cost matrices of a certain form, and a baseline B_gamma that
 mixes the right answer (gamma) with a blind guess B_0 (1 - gamma), which gives all labels the same weight b: 1/k for
@@ -19,9 +19,9 @@ C . 1_h <= C . B_gamma is then, for all four, one expression:
 
     edge = 1 - (C . 1_h - C . 1_y) / (C . B_0 - C . 1_y),
 
-which is delta_t of AdaBoost.MM, r_t of AdaBoost.MH and 1 - 2 error of AdaBoost.M1. Weights 1/2 ln((1 + edge)/(1 - edge))
-shrink the booster's loss by sqrt(1 - edge^2) or more in each round, and the loss bounds the error: with it the bound
-falls as the product, from the first loss.
+which is delta_t of AdaBoost.MM, r_t of AdaBoost.MH and 1 - 2 error of AdaBoost.M1. Weights of
+1/2 ln((1 + edge)/(1 - edge)) shrink the booster's loss by sqrt(1 - edge^2) or more in each round, and the loss bounds
+the error: the bound falls as the product, from the first loss.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ import numpy as np
 from edgewise.batch.booster import BatchBooster
 from edgewise.batch.inputs import Examples
 from edgewise.batch.weak_learners import WeakLearners, votes
-from edgewise.theory.cost_matrices import add_votes, error_mass, first_costs, hamming_step, tally
+from edgewise.theory.cost_matrices import add_votes, first_costs, hamming_step, lead, tally
 
 # Edges below this are rounding errors of a learner that does no better than blind guessing.
 NO_EDGE = 1e-12
@@ -45,9 +45,9 @@ LARGEST_EDGE = 1.0 - 2.0**-53
 class AdaptiveBooster(BatchBooster):
     """The loop: costs, a weak learner, its edge, its weight, new costs.
 
-    It ends after `n_estimators` rounds; when a learner has no edge, which is then left out (the first is kept, alone, with
-    weight 1 and the bound 1: a model needs one); or when a learner makes no mistake in training, which gets more weight
-    than all before it together, where the formula has an infinite one.
+    It ends after `n_estimators` rounds; when a learner has no edge, which is then left out (the first is kept, alone,
+    with weight 1 and the bound 1: a model needs one); or when a learner makes no mistake in training, which gets more
+    weight than all before it together, where the formula has an infinite one.
     """
 
     edges_: np.ndarray
@@ -90,6 +90,7 @@ class AdaptiveBooster(BatchBooster):
     def _boost(self, examples: Examples, learners: WeakLearners, X: Any) -> None:
         labels, weights, k = examples.labels, examples.weights, examples.classes.size
         costs, scores = self._first_costs(labels, weights, k), np.zeros((labels.size, k))
+        leaders = np.zeros(labels.size, np.int64)
         fitted: list[Any] = []
         edges: list[float] = []
         alphas: list[float] = []
@@ -118,7 +119,8 @@ class AdaptiveBooster(BatchBooster):
             alphas.append(weight)
             bounds.append(bound)
             add_votes(scores, voted, weight)
-            errors.append(float(error_mass(scores, labels, weights)))
+            lead(scores, voted, leaders)
+            errors.append(float(weights[leaders != labels].sum()))
             if not stopped and len(fitted) == self.n_estimators:
                 stopped = "rounds"
             if not stopped:

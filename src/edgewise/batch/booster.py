@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from edgewise.batch.cost_tree import CostTree
@@ -64,7 +64,8 @@ class BatchBooster(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The class with the most weighted votes."""
-        return self.classes_[self._scores(X).argmax(axis=1)]
+        best = self._scores(X).argmax(axis=1)
+        return self.classes_[best]
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Weighted votes [n, k]; for two classes, second minus first, as in scikit-learn."""
@@ -102,8 +103,8 @@ class BatchBooster(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.estimator is None or hasattr(self.estimator, "fit_costs")
-        tags.input_tags.categorical = tags.input_tags.allow_nan
+        learner = get_tags(CostTree() if self.estimator is None else self.estimator).input_tags
+        tags.input_tags.allow_nan, tags.input_tags.categorical = learner.allow_nan, learner.categorical
         return tags
 
 

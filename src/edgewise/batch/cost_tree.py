@@ -10,14 +10,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from edgewise.batch.inputs import check_whole, in_columns, read_examples, read_rows
-from edgewise.learners.cost_tree.binning import MOST_BINS, BinnedTable, find_bins
-from edgewise.learners.cost_tree.growing import fill_votes, grow_tree, make_room
+from edgewise.learners.cost_tree.binned import BinnedTable
+from edgewise.learners.cost_tree.binning import MOST_BINS, find_bins
+from edgewise.learners.cost_tree.growing import fill_votes
 from edgewise.streams.table import Table, as_table
 from edgewise.theory.cost_matrices import first_costs
 
 
 class CostTree(ClassifierMixin, BaseEstimator):
-    """A greedy binary tree of at most `max_leaves` leaves that minimizes C . 1_h, each leaf answering its cheapest label.
+    """A greedy tree of at most `max_leaves` leaves that minimizes C . 1_h, each leaf answering its cheapest label.
 
     `fit_costs(X, C)` learns from a cost matrix, which is how boosters use it; `fit(X, y)` is the case in which every
     wrong label costs 1 (times `sample_weight`). Two leaves make a stump. Numeric features are cut into at most
@@ -75,7 +76,7 @@ class CostTree(ClassifierMixin, BaseEstimator):
         return BinnedTable(find_bins(table, self.max_bins, sample_weight), table.features, table)
 
     def encode(self, X: Any) -> BinnedTable:
-        """Other rows in the bins with which this tree was fitted: `predict` takes them, of all trees that share them."""
+        """Other rows in this tree's bins, for its `predict` and that of all trees that share them."""
         check_is_fitted(self, "tree_")
         table = as_table(X, categorical_features=self.categorical_features)
         return BinnedTable(self.bins_, self.features_, in_columns(table, self.features_))
@@ -92,12 +93,7 @@ class CostTree(ClassifierMixin, BaseEstimator):
         return self.classes_[votes]
 
     def _grow(self, binned: BinnedTable, costs: np.ndarray) -> None:
-        n, k = costs.shape
-        if binned.room is None or binned.room.whole.shape != (n, k + 2) or binned.room.max_leaves != self.max_leaves:
-            binned.room = make_room(n, k, binned.bins.size, self.max_leaves)
-        self.tree_ = grow_tree(
-            binned.bins, binned.codes, binned.common, costs, self.max_leaves, self.min_leaf, binned.room
-        )
+        self.tree_ = binned.grow(costs, self.max_leaves, self.min_leaf)
         self.bins_, self.features_ = binned.bins, binned.features
         self.n_features_in_ = len(binned.features)
         self.n_leaves_ = int((self.tree_.child < 0).sum())

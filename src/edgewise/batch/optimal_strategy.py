@@ -2,15 +2,15 @@
 
 Mukherjee and Schapire, "A Theory of Multiclass Boosting" (NIPS 2010), Section 4, for the condition (C^eor, U_gamma).
 
-| paper                  | here                        | meaning                                                         |
-|------------------------|-----------------------------|-----------------------------------------------------------------|
-| T                      | `n_estimators`              | rounds                                                          |
-| gamma, gamma_t         | `edge`                      | the edge that the learner is held to, one or one for each round |
-| alpha_t                | `weights`                   | weights fixed in advance                                        |
-| L                      | `loss`                      | "zero_one" (a tie is an error) or "exponential"                 |
-| phi_t(s), eq. (4)      | `edgewise.theory`           | `potentials` (0-1), `exponential_potential` (Lemma 1)           |
-| Theorem 5, eq. (5), (6)| `zero_one_costs`, `prescribed_costs` (`edgewise.theory.cost_matrices`)                        |
-| Theorem 4              | `potentials_`               | average potential before the first and after each round         |
+| paper                   | here                                  | meaning                                         |
+|-------------------------|---------------------------------------|-------------------------------------------------|
+| T                       | `n_estimators`                        | rounds                                          |
+| gamma, gamma_t          | `edge`                                | edge asked of the learner, one or one a round   |
+| alpha_t                 | `weights`                             | weights fixed in advance                        |
+| L                       | `loss`                                | "zero_one" (a tie is an error) or "exponential" |
+| phi_t(s), eq. (4)       | `potentials`, `exponential_potential` | in `edgewise.theory`                            |
+| Theorem 5, eq. (5), (6) | `zero_one_costs`, `prescribed_costs`  | in `edgewise.theory.cost_matrices`              |
+| Theorem 4               | `potentials_`                         | average potential before and after each round   |
 
 Equation (5) is equation (6) with weights eta: exp(eta s) of vote counts s is exp(f) of weighted votes f.
 """
@@ -28,8 +28,8 @@ from edgewise.batch.inputs import Examples
 from edgewise.batch.weak_learners import WeakLearners, votes
 from edgewise.theory.cost_matrices import (
     add_votes,
-    error_mass,
     first_costs,
+    lead,
     pairwise_step,
     potential_mass,
     prescribed_costs,
@@ -108,7 +108,7 @@ class OptimalStrategy(BatchBooster):
             if self.weights is not None:
                 alphas = _per_round("weights", self.weights, self.n_estimators)
             play = _Exponential(labels, weights, k, asked, alphas)
-        scores = np.zeros((labels.size, k))
+        scores, leaders = np.zeros((labels.size, k)), np.zeros(labels.size, np.int64)
         fitted: list[Any] = []
         edges: list[float] = []
         errors: list[float] = []
@@ -126,7 +126,8 @@ class OptimalStrategy(BatchBooster):
             edges.append(1.0 - (paid - right) / blind if blind > 0.0 else 1.0)
             fitted.append(learner)
             add_votes(scores, voted, play.alphas[t])
-            errors.append(float(error_mass(scores, labels, weights)))
+            lead(scores, voted, leaders)
+            errors.append(float(weights[leaders != labels].sum()))
             play.step(t, voted)
             potentials.append(play.potential(scores))
         self.estimators_, self.stopped_ = fitted, stopped

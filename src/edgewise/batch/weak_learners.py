@@ -9,8 +9,8 @@ label, weighted by what the other labels cost more on average:
 
     w(i) = sum over l of (C(i, l) - min C(i)) / (k - 1).
 
-This is weaker: the learner sees how much a mistake costs on average, not which mistakes cost little. For AdaBoost.M1 and
-SAMME, where all mistakes on an example cost the same, nothing is lost.
+This is weaker: the learner sees how much a mistake costs on average, not which mistakes cost little. For AdaBoost.M1
+and SAMME, where all mistakes on an example cost the same, nothing is lost.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ label; rows are scaled by the examples' weights.
 | AdaBoost.MH      | -1                   | 1                   | `hamming_step`: weights D(i, l) with their sign |
 | AdaBoost.M1      | -1                   | 0                   | `hamming_step`: weights D(i)                    |
 | SAMME            | -1                   | 0                   | `hamming_step`, only rows voted wrong move      |
-| optimal strategy | potentials of the states after each vote: `zero_one_costs`, or eq. (6) from (7): `prescribed_costs`|
+| optimal strategy | potentials of the states after a vote: `zero_one_costs`, or (6) from (7): `prescribed_costs` |
 
 Eq. (6) and (7) are printed with f_{t-1}(i, j) in the first case: the index is l. Steps multiply, where (7) has an
 exponential in each entry: two exponentials a round and not n k, and equal to (7) up to a rounding for each round.
@@ -78,7 +78,7 @@ def hamming_step(costs, labels, votes, up, down):
     for i in range(labels.size):
         y, h = labels[i], votes[i]
         for l in range(costs.shape[1]):
-            moved = costs[i, l] * (up if h != y and (l == y or l == h) else down)
+            moved = costs[i, l] * (up if h != y and l in (y, h) else down)
             if abs(moved) > LEAST:
                 costs[i, l] = moved
 
@@ -91,17 +91,12 @@ def add_votes(scores, votes, weight):
 
 
 @routine
-def error_mass(scores, labels, weights):
-    """Total weight of the examples whose highest score is not the label's; ties go to the lowest label."""
-    total = 0.0
-    for i in range(labels.size):
-        best = 0
-        for l in range(1, scores.shape[1]):
-            if scores[i, l] > scores[i, best]:
-                best = l
-        if best != labels[i]:
-            total += weights[i]
-    return total
+def lead(scores, votes, leaders):
+    """The label of the highest score, the lowest of equals, after votes of positive weight: the old one or the vote."""
+    for i in range(votes.size):
+        h, old = votes[i], leaders[i]
+        if scores[i, h] > scores[i, old] or (scores[i, h] == scores[i, old] and h < old):
+            leaders[i] = h
 
 
 @routine

@@ -11,8 +11,8 @@ Mukherjee and Schapire, "A Theory of Multiclass Boosting" (NIPS 2010), Section 4
 | phi_t(s)            | `exponential_potential`   | Lemma 1                                                          |
 
 kappa(gamma, alpha) = 1 + (1 - gamma)/k (e^alpha + e^-alpha - 2) - gamma (1 - e^-alpha) is least where
-(1 - gamma)/k (e^alpha - e^-alpha) = gamma e^-alpha, that is at alpha = ln(1 + gamma k / (1 - gamma)) / 2: `best_weight`.
-The paper leaves the weights open.
+(1 - gamma)/k (e^alpha - e^-alpha) = gamma e^-alpha, that is at alpha = ln(1 + gamma k / (1 - gamma)) / 2, which is
+`best_weight`. The paper leaves the weights open.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""From values to codes of one byte: quantile bins of numbers, one bin for each category, one more for what is missing."""
+"""From values to codes of one byte: quantile bins of numbers, a bin for each category, one more for what is missing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -59,33 +59,6 @@ def encode(bins: Bins, table: Table) -> np.ndarray:
     codes = np.empty((table.shape[1], len(table)), np.uint8)
     fill_codes(bins, np.ascontiguousarray(table.values.T), codes)
     return codes
-
-
-class BinnedTable:
-    """Rows in bins, ready for any number of trees, with the working room that these share: not for two threads."""
-
-    def __init__(self, bins: Bins, features: tuple[Feature, ...], table: Table) -> None:
-        self.bins = bins
-        self.features = features
-        self.codes = encode(bins, table)
-        self.common = common_codes(bins, self.codes)
-        self.room: Any = None
-
-    def __len__(self) -> int:
-        return self.codes.shape[1]
-
-
-def common_codes(bins: Bins, codes: np.ndarray) -> np.ndarray:
-    """[d]: the code that more than half of the rows have, or -1.
-
-    Its sums are those of all rows less those of the other codes: histograms need not add up the many.
-    """
-    common = np.full(codes.shape[0], -1, np.int64)
-    for f in range(codes.shape[0]):
-        counts = np.bincount(codes[f], minlength=1)
-        if 2 * counts.max() > codes.shape[1]:
-            common[f] = counts.argmax()
-    return common
 
 
 def _nominal(features: Sequence[Feature]) -> np.ndarray:

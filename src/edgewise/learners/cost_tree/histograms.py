@@ -1,12 +1,12 @@
 """Sums of costs over the rows of a node, by feature and bin: in whole numbers, so that they are exact.
 
-Costs are turned into whole numbers once for each tree, as finely as 62 bits allow for the sum over all rows. Then the
+Costs are turned into whole numbers once for each tree, as finely as 61 bits allow for the sum over all rows. Then the
 order of additions does not matter: a sibling's histogram is that of the parent less that of the child, to the last bit,
-and two splits that cost the same are found to cost the same. The rounding is below n / 2^62 of the total cost, less than
-that of adding up n floating-point numbers.
+and two splits that cost the same are found to cost the same. The rounding of a sum is below n / 2^60 of the total cost,
+less than that of adding up n floating-point numbers.
 
-Only differences within a row matter for the choice of a label: each row is counted from its cheapest label. Columns of a
-row: k costs, its mass (the cost of its dearest label), and 1, so that rows are counted along.
+Only differences within a row matter for the choice of a label: each row is counted from its cheapest label. Columns of
+a row: k costs, its mass (the cost of its dearest label), and 1, so that rows are counted along.
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ from __future__ import annotations
 import math
 
 from edgewise._compile import kernel, routine
+from edgewise.learners.cost_tree.bundles import FEW_ROWS, spread
 
-# Sums stay below 2^BITS, and those of two children below 2^63.
+# Sums stay below 2^BITS.
 BITS = 61
+# Sums that differ by less, 2^-45 of the total, are equal: costs bring rounding errors of their own.
+TIE = 1 << 16
 # Rows whose costs are added feature by feature while they are in cache; 128 to 2,048 measured alike.
 BLOCK = 512
 
@@ -54,46 +57,47 @@ def fill_whole(costs, total, whole):
 
 
 @routine
-def fill_histogram(whole, codes, rows, first, last, bins, common, totals, block, hist):
-    """hist[start + code]: sums over rows[first:last]; `totals` are their sums over all codes."""
+def fill_histogram(whole, codes, bundles, bins, rows, first, last, block, joint, hist):
+    """hist[start + code]: sums over rows[first:last]. `block` and `joint` are working room."""
     width = whole.shape[1]
-    for c in range(hist.shape[0]):
-        for l in range(width):
-            hist[c, l] = 0
+    few = last - first < FEW_ROWS
+    _clear(hist)
+    if not few:
+        _clear(joint)
     for begin in range(first, last, BLOCK):
         size = min(BLOCK, last - begin)
         for r in range(size):
             i = rows[begin + r]
             for l in range(width):
                 block[r, l] = whole[i, l]
-        for f in range(codes.shape[0]):
-            _add(codes[f], rows, begin, size, bins.start[f], common[f], block, hist)
-    for f in range(codes.shape[0]):
-        if common[f] >= 0:
-            rest = bins.start[f] + common[f]
-            for l in range(width):
-                hist[rest, l] = totals[l]
-            for c in range(bins.start[f], bins.start[f + 1]):
-                if c != rest:
-                    for l in range(width):
-                        hist[rest, l] -= hist[c, l]
+        if few:
+            for f in range(codes.shape[0]):
+                _add(codes[f], rows, begin, size, block, hist, bins.start[f])
+        else:
+            for g in range(bundles.codes.shape[0]):
+                if bundles.members_at[g + 1] - bundles.members_at[g] > 1:
+                    _add(bundles.codes[g], rows, begin, size, block, joint, bundles.joint_at[g])
+                else:
+                    f = bundles.members[bundles.members_at[g]]
+                    _add(codes[f], rows, begin, size, block, hist, bins.start[f])
+    if not few:
+        spread(bundles, bins, joint, hist)
 
 
 @kernel
-def _add(codes, rows, begin, size, start, common, block, hist):
-    """Add a block of rows to one feature's part, but for those with the common code."""
-    width = block.shape[1]
-    if common < 0:
-        for r in range(size):
-            c = start + codes[rows[begin + r]]
-            for l in range(width):
-                hist[c, l] += block[r, l]
-    else:
-        for r in range(size):
-            code = codes[rows[begin + r]]
-            if code != common:
-                for l in range(width):
-                    hist[start + code, l] += block[r, l]
+def _clear(sums):
+    for c in range(sums.shape[0]):
+        for l in range(sums.shape[1]):
+            sums[c, l] = 0
+
+
+@kernel
+def _add(codes, rows, begin, size, block, sums, start):
+    """Add a block of rows to the sums of their codes."""
+    for r in range(size):
+        c = start + codes[rows[begin + r]]
+        for l in range(block.shape[1]):
+            sums[c, l] += block[r, l]
 
 
 @routine

@@ -8,7 +8,7 @@ O(categories * k^2), and needs no order of the categories. Missing is one more c
 **Splits without gain.** Cheapest labels are often the same on both sides and nothing is gained yet, though the next
 split may gain (parity is the plain case). So equal gains, zero among them, go to the split that explains more of the
 costs: the larger sum over children of |costs|^2 / mass, as in a regression tree on the rows of C. What is still equal
-goes to the lowest feature and code. Gains are whole numbers: equal means equal.
+goes to the lowest feature and code. Gains are whole numbers; those within TIE of each other are equal.
 
 Codes that no row of the node has go with the child of more rows.
 """
@@ -16,8 +16,12 @@ Codes that no row of the node has go with the child of more rows.
 from __future__ import annotations
 
 from edgewise._compile import kernel, routine
+from edgewise.learners.cost_tree.histograms import BITS, TIE
 
-NO_SPLIT = -1
+NO_SPLIT = -1 << 40
+# Explained variations that differ by less, in units of the total cost, are equal.
+EQUAL = 1e-9
+UNIT = 2.0**-BITS
 
 
 @kernel
@@ -25,7 +29,7 @@ def cheapest_label(totals):
     """The label of least cost; ties go to the lowest."""
     best = 0
     for l in range(1, totals.size - 2):
-        if totals[l] < totals[best]:
+        if totals[l] < totals[best] - TIE:
             best = l
     return best
 
@@ -33,7 +37,7 @@ def cheapest_label(totals):
 @kernel
 def can_split(totals, min_leaf):
     """Whether there is anything to gain, and rows for two children."""
-    return totals[cheapest_label(totals)] > 0 and totals[totals.size - 1] >= 2 * min_leaf
+    return totals[cheapest_label(totals)] > TIE and totals[totals.size - 1] >= 2 * min_leaf
 
 
 @kernel
@@ -51,21 +55,27 @@ def gain_of(totals, lowest, left, min_leaf):
 
 @kernel
 def explained(totals, left):
-    """How much of the costs' variation lies between the children."""
+    """How much of the costs' variation lies between the children, in units of the total cost."""
     k = totals.size - 2
     here, there, whole = 0.0, 0.0, 0.0
     for l in range(k):
-        a, b = float(left[l]), float(totals[l] - left[l])
+        a, b = UNIT * left[l], UNIT * (totals[l] - left[l])
         here += a * a
         there += b * b
         whole += (a + b) * (a + b)
-    a, b = float(left[k]), float(totals[k] - left[k])
+    a, b = UNIT * left[k], UNIT * (totals[k] - left[k])
     value = -whole / (a + b)
     if a > 0.0:
         value += here / a
     if b > 0.0:
         value += there / b
     return value
+
+
+@kernel
+def is_better(gain, worth, than_gain, than_worth):
+    """Whether a split is better than another: in gain, or with equal gain in what it explains."""
+    return gain > than_gain + TIE or (gain >= than_gain - TIE and worth > than_worth + EQUAL)
 
 
 @kernel
@@ -84,7 +94,7 @@ def _add(target, source, sign):
 def find_split(bins, hist, totals, min_leaf, left, sums, in_left):
     """The best split: (gain, explained, feature), or gain NO_SPLIT.
 
-    Sums over the rows that go left come back in `left`, and in_left[code] says which codes do. `sums` is working room.
+    Sums over the rows that go left come back in `left`, and bit c of `in_left` says that code c does. `sums` is room.
     """
     k = totals.size - 2
     lowest = totals[cheapest_label(totals)]
@@ -97,17 +107,17 @@ def find_split(bins, hist, totals, min_leaf, left, sums, in_left):
                     cost = 0
                     for c in range(start, start + n_bins + 1):
                         cost += min(hist[c, a], hist[c, b])
-                    if lowest - cost > max(gain, 0):
+                    if lowest - cost > max(gain, 0) + TIE:
                         _sum_cheaper(hist, start, n_bins, a, b, sums)
                         found = gain_of(totals, lowest, sums, min_leaf)
-                        if found > gain:
+                        if found > gain + TIE:
                             gain, worth, feature, cut = found, explained(totals, sums), f, -1 - (a * k + b)
                             _put(left, sums)
             for c in range(n_bins + 1):
                 found = gain_of(totals, lowest, hist[start + c], min_leaf)
-                if found >= gain and found != NO_SPLIT:
+                if found >= gain - TIE and found != NO_SPLIT:
                     value = explained(totals, hist[start + c])
-                    if found > gain or value > worth:
+                    if is_better(found, value, gain, worth):
                         gain, worth, feature, cut = found, value, f, c
                         _put(left, hist[start + c])
         else:
@@ -123,9 +133,9 @@ def find_split(bins, hist, totals, min_leaf, left, sums, in_left):
                         if side == 1:
                             _add(sums, missing, 1)
                         found = gain_of(totals, lowest, sums, min_leaf)
-                        if found >= gain and found != NO_SPLIT:
+                        if found >= gain - TIE and found != NO_SPLIT:
                             value = explained(totals, sums)
-                            if found > gain or value > worth:
+                            if is_better(found, value, gain, worth):
                                 gain, worth, feature, cut, takes_missing = found, value, f, c, side == 1
                                 _put(left, sums)
                     if sides == 2:
@@ -141,26 +151,30 @@ def _sum_cheaper(hist, start, n_bins, a, b, sums):
     for l in range(sums.size):
         sums[l] = 0
     for c in range(start, start + n_bins + 1):
-        if hist[c, a] <= hist[c, b]:
+        if hist[c, a] <= hist[c, b] + TIE:
             _add(sums, hist[c], 1)
 
 
 @kernel
 def _mark(bins, hist, totals, left, feature, cut, takes_missing, in_left):
-    """in_left[code] for a split: a threshold or a category (cut >= 0), or a pair of labels (below)."""
+    """Set the bits of the codes that go left, for a threshold or a category (cut >= 0), or a pair of labels (below)."""
     start, n_bins, count = bins.start[feature], bins.n_bins[feature], totals.size - 1
     heavier = 2 * left[count] >= totals[count]
-    pair = -1 - cut
+    k, pair = totals.size - 2, -1 - cut
+    for b in range(in_left.size):
+        in_left[b] = 0
     for c in range(n_bins + 1):
+        here = hist[start + c]
         if bins.nominal[feature]:
-            if hist[start + c, count] == 0:
-                in_left[c] = heavier
+            if here[count] == 0:
+                goes = heavier
             elif cut >= 0:
-                in_left[c] = c == cut
+                goes = c == cut
             else:
-                k = totals.size - 2
-                in_left[c] = hist[start + c, pair // k] <= hist[start + c, pair % k]
+                goes = here[pair // k] <= here[pair % k] + TIE
         elif c < n_bins:
-            in_left[c] = c <= cut
+            goes = c <= cut
         else:
-            in_left[c] = takes_missing if hist[start + c, count] > 0 else heavier
+            goes = takes_missing if here[count] > 0 else heavier
+        if goes:
+            in_left[c >> 3] |= 1 << (c & 7)

@@ -1,0 +1,36 @@
+"""The batch estimators as scikit-learn knows them: its own checks, cloning, pipelines, search."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import edgewise as ew
+
+BOOSTERS = [ew.AdaBoostMM, ew.AdaBoostM1, ew.AdaBoostMH, ew.SAMME, ew.OptimalStrategy]
+
+# (estimator, check): why it cannot pass. None is skipped.
+FAILING: dict[tuple[str, str], str] = {}
+
+
+def expected_failures(estimator):
+    return {check: why for (name, check), why in FAILING.items() if name == type(estimator).__name__}
+
+
+@parametrize_with_checks(
+    [
+        ew.CostTree(),
+        *(booster(n_estimators=10) for booster in BOOSTERS),
+        ew.OptimalStrategy(n_estimators=10, loss="exponential"),
+        ew.AdaBoostMM(DecisionTreeClassifier(max_leaf_nodes=5), n_estimators=10),
+    ],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
