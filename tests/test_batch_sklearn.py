@@ -34,3 +34,20 @@ def expected_failures(estimator):
 )
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
+
+
+def test_no_check_is_skipped_without_a_reason():
+    assert all(FAILING.values())
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+def test_tools_of_scikit_learn(booster):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 4))
+    y = np.array(["red", "green", "blue"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)]
+    search = GridSearchCV(booster(ew.CostTree(), n_estimators=5), {"estimator__max_leaves": [2, 6]}, cv=3).fit(X, y)
+    assert search.best_params_ == {"estimator__max_leaves": 6}
+    assert cross_val_score(make_pipeline(StandardScaler(), booster(ew.CostTree(6), 5)), X, y, cv=3).mean() > 0.7
+    model = clone(booster(ew.CostTree(6), 5)).fit(X, y)
+    assert model.get_params()["estimator__max_leaves"] == 6
+    assert "n_estimators=5" in repr(model)

@@ -29,11 +29,8 @@ class WeakLearners:
 
     def __init__(self, estimator: Any, seeds: np.random.RandomState) -> None:
         self._takes_costs = hasattr(estimator, "fit_costs")
-        if not self._takes_costs and not (
-            hasattr(estimator, "fit")
-            and hasattr(estimator, "predict")
-            and has_fit_parameter(estimator, "sample_weight")
-        ):
+        takes_weights = hasattr(estimator, "fit") and has_fit_parameter(estimator, "sample_weight")
+        if isinstance(estimator, type) or not (self._takes_costs or takes_weights):
             raise ValueError(
                 f"estimator={estimator!r}: a weak learner takes costs (`fit_costs(X, C)`, as CostTree does) or "
                 "weighted examples (`fit(X, y, sample_weight)`)"
