@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -21,12 +22,14 @@ from tests.simulated_learners import Grudging, Guessing
 from tests.small_streams import mixed_stream
 
 BOOSTERS = [ew.AdaBoostMM, ew.AdaBoostM1, ew.AdaBoostMH, ew.SAMME]
-TWINS = {
-    ew.AdaBoostMM: naive.adaboost_mm,
-    ew.AdaBoostM1: naive.adaboost_m1,
-    ew.AdaBoostMH: naive.adaboost_mh,
-    ew.SAMME: naive.samme,
-}
+BY_LOSS = partial(ew.AdaBoostMM, weighting="loss")
+TWINS = [
+    (ew.AdaBoostMM, naive.adaboost_mm),
+    (BY_LOSS, partial(naive.adaboost_mm, by_loss=True)),
+    (ew.AdaBoostM1, naive.adaboost_m1),
+    (ew.AdaBoostMH, naive.adaboost_mh),
+    (ew.SAMME, naive.samme),
+]
 
 
 def within_bounds(model):
@@ -46,8 +49,8 @@ def stages_agree(model, X, y, sample_weight=None):
 @pytest.mark.plain
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("k", [2, 3, 5])
-@pytest.mark.parametrize("booster", BOOSTERS)
-def test_booster_is_its_twin(booster, k, weighted):
+@pytest.mark.parametrize(("booster", "twin"), TWINS, ids=["MM", "MM by loss", "M1", "MH", "SAMME"])
+def test_booster_is_its_twin(booster, twin, k, weighted):
     """The same trees, edges, weights, errors and bounds on numeric and nominal features with missing values."""
     X, y = mixed_stream(n=60, k=k, seed=k)
     labels = np.unique(y, return_inverse=True)[1].tolist()
@@ -62,7 +65,7 @@ def test_booster_is_its_twin(booster, k, weighted):
         grown = naive_tree.grow(codes, rows.bins.n_bins.tolist(), rows.bins.nominal.tolist(), costs, 4, 1)
         return [naive_tree.answer(grown, row) for row in zip(*codes, strict=True)]
 
-    told, perfect = TWINS[booster](labels, k, weights.tolist(), learn, rounds)
+    told, perfect = twin(labels, k, weights.tolist(), learn, rounds)
     if not told:
         assert model.stopped_ == "edge"
         assert len(model.estimators_) == 1
@@ -102,7 +105,7 @@ def test_costs_by_steps_are_equation_7():
 # Bounds
 
 
-@pytest.mark.parametrize("booster", BOOSTERS)
+@pytest.mark.parametrize("booster", [*BOOSTERS, BY_LOSS])
 @pytest.mark.parametrize("seed", range(3))
 def test_error_stays_within_the_bound_in_every_round(booster, seed):
     X, y = mixed_stream(n=400, k=2 + seed, seed=seed)
@@ -118,7 +121,7 @@ def test_error_stays_within_the_bound_in_every_round(booster, seed):
             assert stages_agree(model, rows, y, given)
 
 
-@pytest.mark.parametrize("booster", [ew.AdaBoostMM, ew.AdaBoostMH, ew.AdaBoostM1])
+@pytest.mark.parametrize("booster", [ew.AdaBoostMM, BY_LOSS, ew.AdaBoostMH, ew.AdaBoostM1])
 @pytest.mark.parametrize("k", [2, 3, 7])
 def test_bound_with_simulated_learners(booster, k):
     rng = np.random.default_rng(k)
@@ -139,6 +142,16 @@ def test_mm_needs_no_more_than_its_edge(k):
     assert (model.edges_ >= gamma - 1e-9).all()
     assert model.bounds_[-1] < 1 / 200
     assert model.train_errors_[-1] == 0.0
+
+
+def test_weights_by_loss_keep_the_papers_bound_and_learn_faster():
+    X, y = make_classification(1000, 10, n_informative=8, n_classes=8, n_clusters_per_class=1, random_state=0)
+    by_edge, by_loss = ew.AdaBoostMM(ew.CostTree(4), 60).fit(X, y), BY_LOSS(ew.CostTree(4), 60).fit(X, y)
+    assert (by_loss.bounds_ <= 7 * np.cumprod(np.sqrt(1 - by_loss.edges_**2)) * (1 + 1e-12)).all()
+    assert by_loss.train_errors_[-1] < by_edge.train_errors_[-1]
+    two = y < 2
+    by_edge, by_loss = (b(ew.CostTree(2), 20).fit(X[two], y[two]) for b in (ew.AdaBoostMM, BY_LOSS))
+    np.testing.assert_allclose(by_edge.estimator_weights_, by_loss.estimator_weights_)  # two labels: the same
 
 
 def test_mm_goes_on_where_m1_and_mh_stop():
@@ -347,6 +360,8 @@ def test_bad_input(booster):
         booster().fit(X, np.linspace(0.1, 0.7, 6))
     with pytest.raises(ValueError, match="infinit"):
         booster().fit(np.where(X == 3, np.inf, X), y)
+    with pytest.raises(ValueError, match=r"weighting='best': one of edge, loss is needed"):
+        ew.AdaBoostMM(weighting="best").fit(X, y)
     model = booster(ew.CostTree(2), 3).fit(X, y)
     before = model.predict(X)
     with pytest.raises(ValueError, match="3 features"):

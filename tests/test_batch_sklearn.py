@@ -27,6 +27,7 @@ def expected_failures(estimator):
     [
         ew.CostTree(),
         *(booster(n_estimators=10) for booster in BOOSTERS),
+        ew.AdaBoostMM(n_estimators=10, weighting="loss"),
         ew.OptimalStrategy(n_estimators=10, loss="exponential"),
         ew.AdaBoostMM(DecisionTreeClassifier(max_leaf_nodes=5), n_estimators=10),
     ],

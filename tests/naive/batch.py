@@ -17,8 +17,11 @@ def error(f, y, w):
     return sum(wi for fi, yi, wi in zip(f, y, w, strict=True) if plurality(fi) != yi) / sum(w)
 
 
-def adaboost_mm(y, k, w, learn, rounds):
-    """Mukherjee and Schapire 2010, Section 4: costs (7), delta_t, alpha_t, (k-1) prod sqrt(1 - delta_t^2)."""
+def adaboost_mm(y, k, w, learn, rounds, by_loss=False):
+    """Mukherjee and Schapire 2010, Section 4: costs (7), delta_t, alpha_t, (k-1) prod sqrt(1 - delta_t^2).
+
+    With `by_loss`, alpha is found by search where the exponential loss is least, which is then the bound.
+    """
     n = len(y)
     f = [[0.0] * k for _ in y]
     bound, told = k - 1.0, []
@@ -32,10 +35,33 @@ def adaboost_mm(y, k, w, learn, rounds):
             return told, h == y
         alpha = 0.5 * math.log((1 + delta) / (1 - delta))
         bound *= math.sqrt(1 - delta**2)
+        if by_loss:
+            low, high = 0.0, 50.0
+            for _ in range(100):
+                alpha = (low + high) / 2
+                low, high = (alpha, high) if slope(f, y, w, h, alpha) < 0 else (low, alpha)
         for i in range(n):
             f[i][h[i]] += alpha
+        if by_loss:
+            bound = mean_loss(f, y, w)
         told.append((delta, alpha, error(f, y, w), bound, h))
     return told, False
+
+
+def mean_loss(f, y, w):
+    """Weighted mean over examples of sum_{l != y} exp(f_l - f_y)."""
+    return sum(wi * (sum(math.exp(v - fi[yi]) for v in fi) - 1) for fi, yi, wi in zip(f, y, w, strict=True)) / sum(w)
+
+
+def slope(f, y, w, h, alpha):
+    """Derivative of the loss in the weight of the votes h."""
+    total = 0.0
+    for fi, yi, wi, hi in zip(f, y, w, h, strict=True):
+        if hi == yi:
+            total -= wi * sum(math.exp(v - fi[yi] - alpha) for l, v in enumerate(fi) if l != yi)
+        else:
+            total += wi * math.exp(fi[hi] + alpha - fi[yi])
+    return total
 
 
 def adaboost_m1(y, k, w, learn, rounds):

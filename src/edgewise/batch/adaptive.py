@@ -27,7 +27,7 @@ the error: the bound falls as the product, from the first loss.
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,16 @@ from edgewise.theory.cost_matrices import add_votes, first_costs, hamming_step, 
 NO_EDGE = 1e-12
 # A learner with mistakes has an edge below 1, though their cost may be lost in rounding.
 LARGEST_EDGE = 1.0 - 2.0**-53
+
+
+class Outcome(NamedTuple):
+    """What a round's votes are worth."""
+
+    edge: float
+    k: int
+    paid: float  # C . 1_h
+    right: float  # C . 1_y
+    missed: float  # the part of C . 1_h that wrong votes paid
 
 
 class AdaptiveBooster(BatchBooster):
@@ -73,16 +83,16 @@ class AdaptiveBooster(BatchBooster):
         """Weight of each label in the baseline without an edge."""
         return 0.5
 
-    def _weight(self, edge: float, k: int) -> float:
-        """alpha_t."""
-        return 0.5 * math.log((1.0 + edge) / (1.0 - edge))
+    def _weight(self, votes: Outcome) -> tuple[float, float]:
+        """alpha_t, and the factor by which the bound shrinks with it."""
+        return 0.5 * math.log((1.0 + votes.edge) / (1.0 - votes.edge)), math.sqrt(1.0 - votes.edge**2)
 
     def _step(self, costs: np.ndarray, labels: np.ndarray, voted: np.ndarray, weight: float, scale: float) -> None:
         """Costs of the next round, times `scale`."""
         hamming_step(costs, labels, voted, scale * math.exp(weight), scale * math.exp(-weight))
 
     def _first_bound(self, k: int) -> float:
-        """What bounds the training error before the first round; the bound shrinks by sqrt(1 - edge^2) in each."""
+        """What bounds the training error before the first round."""
         return 1.0
 
     # -- the loop --------------------------------------------------------------------------------------------------
@@ -101,14 +111,15 @@ class AdaptiveBooster(BatchBooster):
         while not stopped:
             learner = learners.fit(X, costs)
             voted = votes(learner, X)
-            paid, right, total, n_wrong = tally(costs, labels, voted)
+            paid, right, total, missed, n_wrong = tally(costs, labels, voted)
             blind = self._blind(k) * total - right
             edge = 1.0 - (paid - right) / blind
             if n_wrong == 0:
                 stopped, edge, bound, weight = "perfect", 1.0, 0.0 * bound, sum(alphas) + 1.0
             elif edge > NO_EDGE:
                 edge = min(edge, LARGEST_EDGE)
-                weight, bound = self._weight(edge, k), bound * math.sqrt(1.0 - edge**2)
+                weight, factor = self._weight(Outcome(edge, k, paid, right, missed))
+                bound *= factor
             elif fitted:
                 stopped = "edge"
                 break

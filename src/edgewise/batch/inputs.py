@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, _num_samples, column_or_1d, validate_data
+from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
 from edgewise.streams.table import Feature, Table, as_table, recode
 
@@ -86,10 +86,6 @@ def check_whole(name: str, value: Any, least: int, most: int | None = None) -> N
     if not whole or value < least or (most is not None and value > most):
         reach = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise ValueError(f"{name}={value!r}: a whole number {reach} is needed")
-
-
-def n_rows(X: Any) -> int:
-    return _num_samples(X)
 
 
 def _has_text(X: Any) -> bool:

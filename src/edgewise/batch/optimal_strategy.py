@@ -121,7 +121,7 @@ class OptimalStrategy(BatchBooster):
                 break
             learner = learners.fit(X, costs)
             voted = votes(learner, X)
-            paid, right, total, _ = tally(costs, labels, voted)
+            paid, right, total, _, _ = tally(costs, labels, voted)
             blind = total / k - right
             edges.append(1.0 - (paid - right) / blind if blind > 0.0 else 1.0)
             fitted.append(learner)
@@ -194,7 +194,7 @@ class _Exponential:
 
     def _mass(self) -> float:
         """Weighted sum over examples and wrong labels of exp(f_l - f_y), up to the scale."""
-        _, right, _, _ = tally(self._pairwise, self.labels, self.labels)
+        _, right, _, _, _ = tally(self._pairwise, self.labels, self.labels)
         return -right
 
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from edgewise.batch.adaptive import AdaptiveBooster
+from edgewise.batch.adaptive import AdaptiveBooster, Outcome
 from edgewise.batch.booster import softmax
 from edgewise.theory.cost_matrices import hamming_step
 
@@ -21,9 +21,9 @@ class SAMME(AdaptiveBooster):
     def _blind(self, k: int) -> float:
         return 1.0 / k
 
-    def _weight(self, edge: float, k: int) -> float:
-        error = (1.0 - edge) * (k - 1.0) / k
-        return math.log((1.0 - error) / error) + math.log(k - 1.0)
+    def _weight(self, votes: Outcome) -> tuple[float, float]:
+        error = (1.0 - votes.edge) * (votes.k - 1.0) / votes.k
+        return math.log((1.0 - error) / error) + math.log(votes.k - 1.0), 1.0
 
     def _step(self, costs: np.ndarray, labels: np.ndarray, voted: np.ndarray, weight: float, scale: float) -> None:
         hamming_step(costs, labels, voted, scale * math.exp(weight), scale)

@@ -36,8 +36,8 @@ def first_costs(labels: np.ndarray, weights: np.ndarray, k: int, right: float, w
 
 @routine
 def tally(costs, labels, votes):
-    """(C . 1_h, C . 1_y, sum of C, number of votes that are wrong)."""
-    paid, right, total, n_wrong = 0.0, 0.0, 0.0, 0
+    """(C . 1_h, C . 1_y, sum of C, what the wrong votes paid, number of wrong votes)."""
+    paid, right, total, missed, n_wrong = 0.0, 0.0, 0.0, 0.0, 0
     for i in range(labels.size):
         paid += costs[i, votes[i]]
         right += costs[i, labels[i]]
@@ -46,8 +46,9 @@ def tally(costs, labels, votes):
             row += costs[i, l]
         total += row
         if votes[i] != labels[i]:
+            missed += costs[i, votes[i]]
             n_wrong += 1
-    return paid, right, total, n_wrong
+    return paid, right, total, missed, n_wrong
 
 
 @routine
