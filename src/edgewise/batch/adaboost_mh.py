@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from edgewise.batch.adaptive import AdaptiveBooster
+from edgewise.theory.cost_matrices import first_costs
 
 
 class AdaBoostMH(AdaptiveBooster):
@@ -20,7 +19,8 @@ class AdaBoostMH(AdaptiveBooster):
     exp(F_l) + exp(-F_y) >= 2. Parameters and attributes are those of `AdaBoostMM`.
     """
 
-    _first_wrong: ClassVar[float] = 1.0
+    def _first_costs(self, labels: np.ndarray, weights: np.ndarray, k: int) -> np.ndarray:
+        return first_costs(labels, weights, k, -1.0, 1.0)
 
     def _first_bound(self, k: int) -> float:
         return 0.5 * k

@@ -27,7 +27,7 @@ the error: the bound falls as the product, from the first loss.
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -65,10 +65,6 @@ class AdaptiveBooster(BatchBooster):
     train_errors_: np.ndarray
     stopped_: str
 
-    # costs of the right label and of a wrong one before the first round
-    _first_right: ClassVar[float] = -1.0
-    _first_wrong: ClassVar[float] = 0.0
-
     def __init__(self, estimator: Any = None, n_estimators: int = 100, random_state: Any = None) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -77,7 +73,7 @@ class AdaptiveBooster(BatchBooster):
     # -- what a booster adds ---------------------------------------------------------------------------------------
 
     def _first_costs(self, labels: np.ndarray, weights: np.ndarray, k: int) -> np.ndarray:
-        return first_costs(labels, weights, k, self._first_right, self._first_wrong)
+        return first_costs(labels, weights, k, -1.0, 0.0)
 
     def _blind(self, k: int) -> float:
         """Weight of each label in the baseline without an edge."""
@@ -110,12 +106,12 @@ class AdaptiveBooster(BatchBooster):
         stopped = ""
         while not stopped:
             learner = learners.fit(X, costs)
-            voted = votes(learner, X)
+            voted = votes(learner, X, labels.size, k)
             paid, right, total, missed, n_wrong = tally(costs, labels, voted)
             blind = self._blind(k) * total - right
             edge = 1.0 - (paid - right) / blind
             if n_wrong == 0:
-                stopped, edge, bound, weight = "perfect", 1.0, 0.0 * bound, sum(alphas) + 1.0
+                stopped, edge, bound, weight = "perfect", 1.0, 0.0, sum(alphas) + 1.0
             elif edge > NO_EDGE:
                 edge = min(edge, LARGEST_EDGE)
                 weight, factor = self._weight(Outcome(edge, k, paid, right, missed))
@@ -131,7 +127,7 @@ class AdaptiveBooster(BatchBooster):
             bounds.append(bound)
             add_votes(scores, voted, weight)
             lead(scores, voted, leaders)
-            errors.append(float(weights[leaders != labels].sum()))
+            errors.append(min(float(weights[leaders != labels].sum()), 1.0))
             if not stopped and len(fitted) == self.n_estimators:
                 stopped = "rounds"
             if not stopped:

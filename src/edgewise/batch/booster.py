@@ -16,6 +16,9 @@ from edgewise.batch.weak_learners import WeakLearners, encoded, votes
 from edgewise.streams.table import Table
 from edgewise.theory.cost_matrices import add_votes
 
+# Leaves of the default learner: on most sets the error falls little beyond (benchmarks/batch.py, error by leaves).
+DEFAULT_LEAVES = 32
+
 
 class BatchBooster(ClassifierMixin, BaseEstimator):
     """A weighted plurality vote of weak learners, eq. (1): argmax over l of the sum of alpha_t 1[h_t(x) = l].
@@ -52,9 +55,7 @@ class BatchBooster(ClassifierMixin, BaseEstimator):
         """Boost on these examples. X is anything that `edgewise.as_table` takes; weights scale the rows of the cost
         matrix, and errors and bounds then speak of the weighted training error."""
         self._check()
-        learners = WeakLearners(
-            CostTree() if self.estimator is None else self.estimator, check_random_state(self.random_state)
-        )
+        learners = WeakLearners(self._learner(), check_random_state(self.random_state))
         examples = read_examples(self, X, y, sample_weight)
         rows = learners.prepare(examples.table, examples.weights if examples.weighted else None)
         self._boost(examples, learners, rows)
@@ -83,6 +84,9 @@ class BatchBooster(ClassifierMixin, BaseEstimator):
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
+    def _learner(self) -> Any:
+        return CostTree(DEFAULT_LEAVES) if self.estimator is None else self.estimator
+
     def _rows(self, X: Any) -> Table:
         check_is_fitted(self, "estimators_")
         return in_columns(read_rows(self, X, reset=False), self.features_)
@@ -98,12 +102,12 @@ class BatchBooster(ClassifierMixin, BaseEstimator):
         scores = np.zeros((len(table), self.classes_.size))
         rows = encoded(self.estimators_[0], table)
         for learner, weight in zip(self.estimators_, self.estimator_weights_, strict=True):
-            add_votes(scores, votes(learner, rows), weight)
+            add_votes(scores, votes(learner, rows, *scores.shape), weight)
             yield scores
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        learner = get_tags(CostTree() if self.estimator is None else self.estimator).input_tags
+        learner = get_tags(self._learner()).input_tags
         tags.input_tags.allow_nan, tags.input_tags.categorical = learner.allow_nan, learner.categorical
         return tags
 

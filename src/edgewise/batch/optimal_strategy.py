@@ -120,14 +120,14 @@ class OptimalStrategy(BatchBooster):
                 stopped = "decided"
                 break
             learner = learners.fit(X, costs)
-            voted = votes(learner, X)
+            voted = votes(learner, X, labels.size, k)
             paid, right, total, _, _ = tally(costs, labels, voted)
             blind = total / k - right
             edges.append(1.0 - (paid - right) / blind if blind > 0.0 else 1.0)
             fitted.append(learner)
             add_votes(scores, voted, play.alphas[t])
             lead(scores, voted, leaders)
-            errors.append(float(weights[leaders != labels].sum()))
+            errors.append(min(float(weights[leaders != labels].sum()), 1.0))
             play.step(t, voted)
             potentials.append(play.potential(scores))
         self.estimators_, self.stopped_ = fitted, stopped

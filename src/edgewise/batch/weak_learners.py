@@ -63,6 +63,9 @@ def encoded(learner: Any, table: Table) -> Any:
     return table if hasattr(learner, "fit_costs") else table.values
 
 
-def votes(learner: Any, X: Any) -> np.ndarray:
+def votes(learner: Any, X: Any, n: int, k: int) -> np.ndarray:
     """The label of each row, as a column number of the cost matrix."""
-    return np.asarray(learner.predict(X)).astype(np.int64, copy=False)
+    voted = np.asarray(learner.predict(X))
+    if voted.shape != (n,) or voted.dtype.kind not in "iu" or voted.min() < 0 or voted.max() >= k:
+        raise ValueError(f"{learner!r} predicts {voted!r}: a whole number below {k} is needed for each of {n} rows")
+    return voted.astype(np.int64, copy=False)
