@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
+from sklearn.ensemble import AdaBoostClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -121,6 +122,16 @@ def test_error_stays_within_the_bound_in_every_round(booster, seed):
             assert stages_agree(model, rows, y, given)
 
 
+@pytest.mark.parametrize("booster", [*BOOSTERS, BY_LOSS])
+@pytest.mark.parametrize("name", ["balance", "car"])
+def test_bound_on_real_data(booster, name):
+    X, y = ew.datasets.load(name)
+    for leaves in (2, 5, 32):
+        model = booster(ew.CostTree(leaves), 60).fit(X, y)
+        assert within_bounds(model)
+        assert stages_agree(model, X, y)
+
+
 @pytest.mark.parametrize("booster", [ew.AdaBoostMM, BY_LOSS, ew.AdaBoostMH, ew.AdaBoostM1])
 @pytest.mark.parametrize("k", [2, 3, 7])
 def test_bound_with_simulated_learners(booster, k):
@@ -162,6 +173,21 @@ def test_mm_goes_on_where_m1_and_mh_stop():
     assert models[ew.AdaBoostMM].stopped_ == "rounds"
     assert models[ew.AdaBoostM1].stopped_ == models[ew.AdaBoostMH].stopped_ == "edge"
     assert errors[ew.AdaBoostMM] < min(errors[ew.AdaBoostM1], errors[ew.AdaBoostMH]) - 0.2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "train_rows"), [("letter", 16_000), ("pendigits", 7_494)])
+def test_figure_1b_on_real_data(name, train_rows):
+    """Trees of 5 leaves: MM ends far below M1 and MH, which stop early; benchmarks/batch.py has all six sets."""
+    if ew.datasets.where(name) == "not here":
+        pytest.skip(f"{name} is not here; set EDGEWISE_DATA to a folder that holds it")
+    X, y = ew.datasets.load(name)
+    errors = {}
+    for booster in (ew.AdaBoostMM, ew.AdaBoostM1, ew.AdaBoostMH):
+        model = booster(ew.CostTree(5), 200).fit(X[:train_rows], y[:train_rows])
+        assert within_bounds(model)
+        errors[booster] = 1 - model.score(X[train_rows:], y[train_rows:])
+    assert errors[ew.AdaBoostMM] < 0.5 * min(errors[ew.AdaBoostM1], errors[ew.AdaBoostMH])
 
 
 # Stops
@@ -308,6 +334,17 @@ def test_classifiers_that_take_weights(booster):
         assert isinstance(model.estimators_[0], type(learner))
 
 
+def test_samme_is_scikit_learns():
+    """On the same learner: the same errors and weights, round for round."""
+    X, y = make_classification(500, 8, n_informative=6, n_classes=4, n_clusters_per_class=1, random_state=3)
+    tree = DecisionTreeClassifier(max_depth=2)
+    ours, peer = ew.SAMME(tree, 15, random_state=0).fit(X, y), AdaBoostClassifier(tree, n_estimators=15).fit(X, y)
+    np.testing.assert_allclose(ours.estimator_weights_, peer.estimator_weights_, rtol=1e-9)
+    np.testing.assert_allclose((1 - ours.edges_) * 3 / 4, peer.estimator_errors_, rtol=1e-9)
+    for mine, theirs in zip(ours.staged_predict(X), peer.staged_predict(X), strict=True):
+        assert (mine == theirs).all()
+
+
 def test_reduction_loses_nothing_where_all_mistakes_cost_the_same():
     """AdaBoost.M1 hands its weights to a weighted learner as they are; scikit-learn's tree is then a peer."""
     X, y = make_classification(300, 6, n_informative=4, random_state=2)
@@ -381,8 +418,16 @@ def test_bad_input(booster):
     with pytest.raises(ValueError, match="3 features"):
         model.predict(np.zeros((2, 3)))
     with pytest.raises(ValueError, match="1 class"):
-        model.fit(X, [0] * 6)
+        model.fit(np.zeros((6, 5)), [0] * 6)
     assert (model.predict(X) == before).all(), "bad input leaves the model as it was"
+
+
+def test_columns_must_be_in_the_same_order():
+    X, y = mixed_stream(n=50, k=2)
+    model = ew.AdaBoostMM(n_estimators=2).fit(X, y)
+    turned = ew.Table(X.values[:, ::-1], X.features[::-1])
+    with pytest.raises(ValueError, match="X has its columns in another order: this model was fitted with n0, n1"):
+        model.predict(turned)
 
 
 def test_columns_must_be_of_the_same_kind():

@@ -15,8 +15,8 @@ import edgewise as ew
 
 BOOSTERS = [ew.AdaBoostMM, ew.AdaBoostM1, ew.AdaBoostMH, ew.SAMME, ew.OptimalStrategy]
 
-# (estimator, check): why it cannot pass. There are none. scikit-learn itself skips its array API check for NumPy input
-# where SCIPY_ARRAY_API is not set: these estimators take NumPy arrays, frames and tables, not other array libraries.
+# (estimator, check): why it cannot pass. There are none. scikit-learn itself skips check_array_api_input where
+# SCIPY_ARRAY_API is not set; it passes where it is.
 FAILING: dict[tuple[str, str], str] = {}
 
 

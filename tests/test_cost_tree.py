@@ -347,3 +347,17 @@ def test_bad_parameters(parameters, message):
 def test_bad_costs(costs, message):
     with pytest.raises(ValueError, match=message):
         ew.CostTree().fit_costs(np.arange(8.0).reshape(4, 2), costs)
+
+
+def test_bad_input_leaves_the_tree_as_it_was():
+    X, y = np.arange(8.0).reshape(4, 2), [0, 1, 0, 1]
+    tree = ew.CostTree(3).fit(X, y)
+    before = tree.predict(X)
+    with pytest.raises(ValueError, match="1 class"):
+        tree.fit(np.zeros((4, 3)), [1] * 4)
+    with pytest.raises(ValueError, match="not finite"):
+        tree.fit_costs(np.zeros((4, 3)), np.full((4, 2), np.nan))
+    assert tree.n_features_in_ == 2
+    assert (tree.predict(X) == before).all()
+    with pytest.raises(ValueError, match="3 features"):
+        tree.predict(ew.as_table(np.zeros((4, 3))))

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from edgewise.batch.cost_tree import CostTree
-from edgewise.batch.inputs import Examples, check_whole, in_columns, read_examples, read_rows
+from edgewise.batch.inputs import Examples, check_whole, in_columns, read_examples, read_rows, unchanged_on_error
 from edgewise.batch.weak_learners import WeakLearners, encoded, votes
 from edgewise.streams.table import Table
 from edgewise.theory.cost_matrices import add_votes
@@ -56,11 +56,12 @@ class BatchBooster(ClassifierMixin, BaseEstimator):
         matrix, and errors and bounds then speak of the weighted training error."""
         self._check()
         learners = WeakLearners(self._learner(), check_random_state(self.random_state))
-        examples = read_examples(self, X, y, sample_weight)
-        rows = learners.prepare(examples.table, examples.weights if examples.weighted else None)
-        self._boost(examples, learners, rows)
-        self.classes_ = examples.classes
-        self.features_ = examples.table.features
+        with unchanged_on_error(self):
+            examples = read_examples(self, X, y, sample_weight)
+            rows = learners.prepare(examples.table, examples.weights if examples.weighted else None)
+            self._boost(examples, learners, rows)
+            self.classes_ = examples.classes
+            self.features_ = examples.table.features
         return self
 
     def predict(self, X: Any) -> np.ndarray:

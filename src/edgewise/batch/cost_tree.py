@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from edgewise.batch.inputs import check_whole, in_columns, read_examples, read_rows
+from edgewise.batch.inputs import check_whole, in_columns, read_examples, read_rows, unchanged_on_error
 from edgewise.learners.cost_tree.binned import BinnedTable
 from edgewise.learners.cost_tree.binning import MOST_BINS, find_bins
 from edgewise.learners.cost_tree.growing import fill_votes
-from edgewise.streams.table import Table, as_table
+from edgewise.streams.table import as_table
 from edgewise.theory.cost_matrices import first_costs
 
 
@@ -45,11 +45,11 @@ class CostTree(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """The tree that makes the fewest mistakes, greedily; each row counts with its weight."""
-        self._check()
-        examples = read_examples(self, X, y, sample_weight)
-        binned = self.prepare(examples.table, examples.weights if examples.weighted else None)
-        self._grow(binned, first_costs(examples.labels, examples.weights, examples.classes.size, 0.0, 1.0))
-        self.classes_ = examples.classes
+        with unchanged_on_error(self):
+            examples = read_examples(self, X, y, sample_weight)
+            binned = self.prepare(examples.table, examples.weights if examples.weighted else None)
+            self._grow(binned, first_costs(examples.labels, examples.weights, examples.classes.size, 0.0, 1.0))
+            self.classes_ = examples.classes
         return self
 
     def fit_costs(self, X: Any, costs: Any) -> Self:
@@ -57,16 +57,16 @@ class CostTree(ClassifierMixin, BaseEstimator):
 
         X is anything that `fit` takes, or what `prepare` made of it: then nothing is binned again.
         """
-        self._check()
-        binned = X if isinstance(X, BinnedTable) else self.prepare(read_rows(self, X, reset=True))
-        matrix = np.ascontiguousarray(costs, dtype=np.float64)
-        if matrix.ndim != 2 or matrix.shape[0] != len(binned) or matrix.shape[1] < 2:
-            raise ValueError(
-                f"costs of shape {matrix.shape}: a row for each of the {len(binned)} rows of X and "
-                "a column for each of at least 2 labels are needed"
-            )
-        self._grow(binned, matrix)
-        self.classes_ = np.arange(matrix.shape[1])
+        with unchanged_on_error(self):
+            binned = X if isinstance(X, BinnedTable) else self.prepare(read_rows(self, X, reset=True))
+            matrix = np.ascontiguousarray(costs, dtype=np.float64)
+            if matrix.ndim != 2 or matrix.shape[0] != len(binned) or matrix.shape[1] < 2:
+                raise ValueError(
+                    f"costs of shape {matrix.shape}: a row for each of the {len(binned)} rows of X and "
+                    "a column for each of at least 2 labels are needed"
+                )
+            self._grow(binned, matrix)
+            self.classes_ = np.arange(matrix.shape[1])
         return self
 
     def prepare(self, X: Any, sample_weight: np.ndarray | None = None) -> BinnedTable:
@@ -85,7 +85,7 @@ class CostTree(ClassifierMixin, BaseEstimator):
         """The label of the leaf that each row falls into."""
         check_is_fitted(self, "tree_")
         if not isinstance(X, BinnedTable):
-            X = self.encode(X if isinstance(X, Table) else read_rows(self, X, reset=False))
+            X = self.encode(read_rows(self, X, reset=False))
         elif X.bins is not self.bins_:
             raise ValueError("X was prepared with other bins than those of this tree: pass it through `encode`")
         votes = np.empty(len(X), np.int64)
@@ -93,6 +93,7 @@ class CostTree(ClassifierMixin, BaseEstimator):
         return self.classes_[votes]
 
     def _grow(self, binned: BinnedTable, costs: np.ndarray) -> None:
+        self._check()
         self.tree_ = binned.grow(costs, self.max_leaves, self.min_leaf)
         self.bins_, self.features_ = binned.bins, binned.features
         self.n_features_in_ = len(binned.features)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -21,6 +23,18 @@ class Examples(NamedTuple):
     weights: np.ndarray  # [n], their sum 1
     classes: np.ndarray
     weighted: bool  # whether weights were given
+
+
+@contextmanager
+def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
+    """Put the estimator back as it was if fitting fails: scikit-learn notes the columns before all is checked."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def read_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
@@ -73,6 +87,9 @@ def read_examples(estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any) 
 
 def in_columns(table: Table, features: tuple[Feature, ...]) -> Table:
     """The table in the codes of known columns; an unknown category counts as missing."""
+    names = tuple(feature.name for feature in features)
+    if table.feature_names != names and sorted(table.feature_names) == sorted(names):
+        raise ValueError(f"X has its columns in another order: this model was fitted with {', '.join(names)}")
     # A column that is missing throughout fits either kind.
     absent = np.isnan(table.values).all(axis=0)
     kinds = [known if gone else given for known, given, gone in zip(features, table.features, absent, strict=True)]
