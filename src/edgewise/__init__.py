@@ -23,6 +23,7 @@ _HOMES = {
     "as_table": "edgewise.streams.table",
     "datasets": "edgewise.streams.datasets",
     "read": "edgewise.streams.files",
+    "read_mulan": "edgewise.streams.mulan",
     "stream": "edgewise.streams.files",
 }
 
