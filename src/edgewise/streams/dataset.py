@@ -25,8 +25,8 @@ class DataFile:
 class Dataset:
     """What is known of a data set. `class_counts` maps each label to its number of rows.
 
-    A multi-label set has `labels`, which are the columns of its indicator matrix, and two parts, for training and for
-    testing, with `part_rows` rows; its `class_counts` say how many rows each label is relevant in, if that is known.
+    A multi-label set has `labels`, which name the columns of its indicator matrix; its `class_counts` say how many rows
+    each label is relevant in, if that is known.
     """
 
     name: str
@@ -40,17 +40,13 @@ class Dataset:
     substitute: DataFile | None = None  # one file that stands for all `files` where these can not be downloaded
     options: dict[str, Any] = field(default_factory=dict, repr=False)
     spare_rows: int = 0  # rows of the files that preparing leaves out
+    train_rows: int | None = None  # where train and test are told apart: the first rows, so many, are for training
     labels: tuple[str, ...] = ()
-    part_rows: tuple[int, ...] = ()
+    total_rows: int | None = None  # of a multi-label set, whose classes overlap
 
     @property
     def rows(self) -> int:
-        return sum(self.part_rows) if self.labels else sum(self.class_counts.values())
-
-    @property
-    def train_rows(self) -> int:
-        """The rows of the training part, which come first: all of them where a set has no such parts."""
-        return self.part_rows[0] if self.labels else self.rows
+        return sum(self.class_counts.values()) if self.total_rows is None else self.total_rows
 
     @property
     def classes(self) -> int:

@@ -34,8 +34,18 @@ def _multi_label(
     source: str,
     citation: str,
 ) -> Dataset:
-    citation = f"{citation}; {MULAN_CITATION}"
-    return Dataset(name, title, features, counts, files, source, citation, labels=tuple(counts), part_rows=part_rows)
+    return Dataset(
+        name,
+        title,
+        features,
+        counts,
+        files,
+        source,
+        f"{citation}; {MULAN_CITATION}",
+        train_rows=part_rows[0],
+        labels=tuple(counts),
+        total_rows=sum(part_rows),
+    )
 
 
 PARTS = "MULAN; the training part, then the test part"
@@ -126,8 +136,9 @@ MEDIAMILL = Dataset(
     ),
     f"{PARTS}; the checksums of the two are not known here. Some rows have no relevant label",
     f"{MEDIAMILL_CITATION}; {MULAN_CITATION}",
+    train_rows=30993,
     labels=tuple(f"Class{number}" for number in range(1, 102)),
-    part_rows=(30993, 12914),
+    total_rows=30993 + 12914,
 )
 
 MEDIAMILL_REDUCED = _multi_label(
