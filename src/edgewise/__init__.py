@@ -10,12 +10,15 @@ __version__ = "0.1.0"
 # Name -> module. Resolved on first use, so that `import edgewise` and `edgewise --help` stay light.
 _HOMES = {
     "AdaBoostOLM": "edgewise.boosting.adaboost_olm",
+    "AdaOLMR": "edgewise.boosting.ada_olmr",
     "AdaOVA": "edgewise.boosting.one_vs_all",
+    "BinaryRelevance": "edgewise.learners.linear",
     "HoeffdingForest": "edgewise.boosting.hoeffding_forest",
     "HoeffdingTree": "edgewise.learners.hoeffding_tree",
     "LabelMemory": "edgewise.learners.label_memory",
     "LogUniform": "edgewise.learners.ranges",
     "OneVsAllOLM": "edgewise.boosting.one_vs_all",
+    "OnlineBMR": "edgewise.boosting.online_bmr",
     "OnlineMBBM": "edgewise.boosting.online_mbbm",
     "OzaBoost": "edgewise.boosting.oza_boost",
     "SoftmaxRegression": "edgewise.learners.linear",
