@@ -67,7 +67,7 @@ def test_one_error_takes_the_lowest_label_of_a_tie() -> None:
 def test_rows_without_pairs_lose_nothing_and_are_counted() -> None:
     Y = np.array([[0, 0, 0], [1, 1, 1], [1, 0, 0]])
     scores = np.array([[3.0, 1, 2], [1, 2, 3], [0, 1, 2]])
-    result = rm.ranking_measures(Y, scores)
+    result = rm.measure_ranking(Y, scores)
     assert (result.rows, result.without_pairs) == (3, 2)
     assert result.rank_loss == pytest.approx(1 / 3)
     assert result.one_error == pytest.approx(1 / 3)
@@ -78,9 +78,9 @@ def test_rows_without_pairs_lose_nothing_and_are_counted() -> None:
 
 def test_sparse_and_boolean_labels() -> None:
     Y, scores = random_rankings(3, ties=True)
-    expected = rm.ranking_measures(Y, scores)
+    expected = rm.measure_ranking(Y, scores)
     for other in (sparse.csr_array(Y), sparse.coo_matrix(Y), Y.astype(bool), Y.astype(float), Y.tolist()):
-        assert rm.ranking_measures(other, scores) == expected
+        assert rm.measure_ranking(other, scores) == expected
 
 
 def test_large_scores_do_not_overflow() -> None:
@@ -123,4 +123,4 @@ def test_bounds_and_symmetries(Y: np.ndarray, scores: np.ndarray) -> None:
 )
 def test_bad_input_is_named(Y: object, scores: object, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        rm.ranking_measures(Y, scores)
+        rm.measure_ranking(Y, scores)

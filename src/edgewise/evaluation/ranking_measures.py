@@ -37,7 +37,7 @@ class RankingMeasures(NamedTuple):
     without_pairs: int
 
 
-def ranking_measures(Y: Any, scores: Any) -> RankingMeasures:
+def measure_ranking(Y: Any, scores: Any) -> RankingMeasures:
     """All measures at once; Y is dense or scipy sparse."""
     relevant, s = checked(Y, scores)
     if len(s) == 0:
