@@ -108,7 +108,7 @@ def test_warming_up_does_not_touch_the_model_and_progress_tells_the_rank_loss() 
 @pytest.mark.parametrize(
     ("X", "Y", "settings", "words"),
     [
-        (np.zeros((3, 2)), [[0, 1], [1, 0]], {}, r"Y has shape \(2, 2\): 3 rows need one row"),
+        (np.zeros((3, 2)), [[0, 1], [1, 0]], {}, r"Y has shape \(2, 2\): a row of 0 and 1 for each of the 3 rows"),
         (np.zeros((2, 2)), [0, 1], {}, r"Y has shape \(2,\)"),
         (np.zeros((2, 2)), [[0, 1], [1, 2]], {}, "Y has 2 in row 1"),
         (np.zeros((2, 2)), [[0, 1]] * 2, {"chunk_rows": 0}, "chunk_rows=0: at least 1"),

@@ -111,14 +111,15 @@ def test_bounds_and_symmetries(Y: np.ndarray, scores: np.ndarray) -> None:
     ("Y", "scores", "words"),
     [
         ([[0, 1]], [[0.0, 1.0, 2.0]], r"Y has shape \(1, 2\) and scores \(1, 3\)"),
+        ([[0, 1]], [[0.0, 1.0]] * 2, r"Y has shape \(1, 2\): a row of 0 and 1 for each of the 2 rows"),
         ([0, 1], [0.0, 1.0], r"Y has shape \(2,\)"),
-        ([[0, 1], [2, 0]], [[0.0, 1.0]] * 2, "Y has 2 in row 1, label 0: expected 0 or 1"),
-        ([[0, 0.5]], [[0.0, 1.0]], "Y has 0.5 in row 0, label 1"),
-        ([[0, np.nan]], [[0.0, 1.0]], "Y has nan in row 0, label 1"),
+        ([[0, 1], [2, 0]], [[0.0, 1.0]] * 2, "Y has 2 in row 1, column 0: 1 is relevant, 0 is not"),
+        ([[0, 0.5]], [[0.0, 1.0]], "Y has 0.5 in row 0, column 1"),
+        ([[0, np.nan]], [[0.0, 1.0]], "Y has nan in row 0, column 1"),
         ([[0, 1]], [[0.0, np.nan]], "scores have nan in row 0, label 1"),
         ([[0, 1]], [[np.inf, 1]], "scores have inf in row 0, label 0"),
         (np.zeros((0, 2)), np.zeros((0, 2)), "no rows"),
-        (np.zeros((2, 0)), np.zeros((2, 0)), "at least 1 label"),
+        (np.zeros((2, 1)), np.zeros((2, 1)), "Y has 1 labels: there are at least 2 to rank"),
     ],
 )
 def test_bad_input_is_named(Y: object, scores: object, words: str) -> None:

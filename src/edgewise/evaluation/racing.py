@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.evaluation.prequential import CHUNK_ROWS, evaluate
-from edgewise.evaluation.ranking import dense, evaluate_ranking
+from edgewise.evaluation.ranking import evaluate_ranking
 from edgewise.evaluation.runs import StreamRun
 from edgewise.streams import datasets
 from edgewise.streams.table import as_table
@@ -90,7 +90,7 @@ def race_runs(
     guessed; label sets, an indicator matrix [n, k], are ranked.
     """
     for name, (X, y) in data.items():
-        table, labels = as_table(X), dense(y)
+        table, labels = as_table(X), np.asarray(y.toarray() if hasattr(y, "toarray") else y)
         run_one: Callable[..., StreamRun] = evaluate_ranking
         if labels.ndim == 1:
             run_one = partial(evaluate, classes=np.unique(labels))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from edgewise.boosting.label_sets import indicator
 from edgewise.evaluation import measures, ranking_measures
 from edgewise.evaluation.prequential import CHUNK_ROWS, WARM_UP_ROWS, Progress, facts_of, warm_up
 from edgewise.evaluation.runs import Curve, RankingRun
@@ -35,9 +36,7 @@ def evaluate_ranking(
     if chunk_rows < 1:
         raise ValueError(f"chunk_rows={chunk_rows}: at least 1")
     table = as_table(X)
-    sets = dense(Y)
-    if sets.ndim != 2 or len(sets) != len(table):
-        raise ValueError(f"Y has shape {sets.shape}: {len(table)} rows need one row of 0 and 1 each")
+    sets = indicator(Y, len(table), None)
     n, k = sets.shape
     if n == 0:
         raise ValueError("no rows: there is nothing to evaluate")
@@ -56,8 +55,7 @@ def evaluate_ranking(
             progress(chunk.stop, float(by_row["rank_loss"][: chunk.stop].mean()))
     losses = by_row["rank_loss"]
     rows, windowed, cumulative = measures.learning_curve(losses)
-    relevant = sets.astype(bool)
-    by_frequency = ranking_measures.rank_loss(relevant, np.broadcast_to(relevant.sum(axis=0), (n, k)))
+    by_frequency = ranking_measures.rank_loss(sets, np.broadcast_to(sets.sum(axis=0), (n, k)))
     means: dict[str, Any] = {name: float(each.mean()) for name, each in by_row.items()}
     return RankingRun(
         **facts_of(model),
@@ -67,13 +65,9 @@ def evaluate_ranking(
         labels=k,
         last_fifth=measures.last_fifth(losses),
         by_frequency=float(by_frequency.mean()),
-        without_pairs=int(np.count_nonzero(~ranking_measures.has_pairs(relevant))),
+        without_pairs=int(np.count_nonzero(~ranking_measures.has_pairs(sets))),
         curve=Curve(rows.tolist(), windowed.tolist(), cumulative.tolist()),
         cpu_seconds=cpu,
         wall_seconds=wall,
     )
 
-
-def dense(Y: Any) -> np.ndarray:
-    """Labels as a NumPy array, whatever they came as."""
-    return np.asarray(Y.toarray() if hasattr(Y, "toarray") else Y)

@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise.boosting.label_sets import indicator
+
 BLOCK = 1 << 20  # score differences held at once
 
 
@@ -111,16 +113,10 @@ def has_pairs(relevant: np.ndarray) -> np.ndarray:
 
 def checked(Y: Any, scores: Any) -> tuple[np.ndarray, np.ndarray]:
     """Y as a Boolean array and scores as float64, both [n, k]."""
-    array = np.asarray(Y.toarray() if hasattr(Y, "toarray") else Y)
     s = np.asarray(scores, dtype=np.float64)
-    if array.ndim != 2 or array.shape != s.shape:
-        raise ValueError(f"Y has shape {array.shape} and scores {s.shape}: expected the same, [rows, labels]")
-    if s.shape[1] < 1:
-        raise ValueError(f"Y has shape {array.shape}: at least 1 label is needed")
-    relevant = array.astype(bool)
-    if not np.array_equal(relevant, array):
-        row, label = np.argwhere(relevant != array)[0]
-        raise ValueError(f"Y has {array[row, label]} in row {row}, label {label}: expected 0 or 1")
+    relevant = indicator(Y, len(s), None)
+    if relevant.shape != s.shape:
+        raise ValueError(f"Y has shape {relevant.shape} and scores {s.shape}: expected the same, [rows, labels]")
     if not np.isfinite(s).all():
         row, label = np.argwhere(~np.isfinite(s))[0]
         raise ValueError(f"scores have {s[row, label]} in row {row}, label {label}: expected finite numbers")
