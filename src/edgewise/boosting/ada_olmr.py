@@ -38,8 +38,8 @@ class AdaOLMR(StreamRanker):
         binary learner finds likelier than not) or "distribution"; a list gives each learner its own, the last fills up.
         None: a set for a `BinaryRelevance`, else a distribution.
     follow : "draw": Hedge draws the expert to follow in each round, as in the paper; "mean": the mean of the experts'
-        scores, by Hedge's weights; "best": the expert of least loss so far. `decision_function` never draws: it takes the
-        mean for "draw".
+        scores, by Hedge's weights; "best": the expert of least loss so far. `decision_function` never draws: it takes
+        the mean for "draw".
     chunk_size : rows that go through the learners together; never changes a result.
     random_state : seed, or numpy Generator.
     """

@@ -1,10 +1,10 @@
 """From scores to label sets: one logistic curve per label, learned online from the scores that were predicted.
 
-A ranking says nothing about how many labels are relevant. Label l is taken to be relevant with probability
-1/(1 + exp(-(a_l z_l + b_l))), where z_l is its score, less the mean of the example's scores, in units of the root mean
-square of such differences so far. After every round a_l and b_l take an AdaGrad step (Duchi, Hazan and Singer 2011) on
-the log loss of what they said before the label set came. A label is predicted where its probability is at least 1/2:
-its score then exceeds a threshold that is its own.
+A ranking says nothing about how many labels are relevant. Label l is taken to be relevant with probability 1/(1 +
+exp(-(a_l z_l + b_l))), where z_l is its score, less the mean of the example's scores, in units of the root mean square
+of such differences so far, at most 5 in size: early scores tell little of how far later ones go. After every round a_l
+and b_l take an AdaGrad step (Duchi, Hazan and Singer 2011) on the log loss of what they said before the label set came.
+A label is predicted where its probability is at least 1/2: its score then exceeds a threshold that is its own.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from edgewise._compile import kernel
 
 STEP = 0.2
+CLIP = 5.0
 SLOPE, OFFSET = 0, 1
 
 
@@ -46,7 +47,7 @@ def relevance(calibration, scores, z, p):
     spread = calibration.spread
     unit = math.sqrt(spread[1] / spread[0]) if spread[1] > 0.0 else 1.0
     for l in range(k):
-        z[l] = (scores[l] - middle) / unit
+        z[l] = min(max((scores[l] - middle) / unit, -CLIP), CLIP)
         p[l] = 1.0 / (1.0 + math.exp(-(calibration.curve[l, SLOPE] * z[l] + calibration.curve[l, OFFSET])))
 
 
@@ -55,8 +56,10 @@ def calibrate(calibration, scores, order, size, weight, z, p):
     """Learn from one example whose relevant labels are the first `size` of `order`."""
     k = scores.size
     relevance(calibration, scores, z, p)
-    spread = calibration.spread
-    unit = math.sqrt(spread[1] / spread[0]) if spread[1] > 0.0 else 1.0
+    middle = 0.0
+    for l in range(k):
+        middle += scores[l]
+    middle /= k
     for j in range(k):
         l = order[j]
         error = weight * (p[l] - (1.0 if j < size else 0.0))
@@ -65,5 +68,5 @@ def calibrate(calibration, scores, order, size, weight, z, p):
             calibration.squares[l, c] += slope * slope
             if calibration.squares[l, c] > 0.0:
                 calibration.curve[l, c] -= STEP * slope / math.sqrt(calibration.squares[l, c])
-        spread[1] += (unit * z[l]) ** 2
-    spread[0] += k
+        calibration.spread[1] += (scores[l] - middle) ** 2
+    calibration.spread[0] += k

@@ -25,7 +25,8 @@ def members(estimator: Member | Sequence[Member], n: int) -> list[Member]:
     for learner in given:
         if not isinstance(learner, Member):
             raise ValueError(
-                f"estimator={learner!r}: a HoeffdingTree, a SoftmaxRegression, a BinaryRelevance, a LabelMemory, or a list of them"
+                f"estimator={learner!r}: a HoeffdingTree, a SoftmaxRegression, a BinaryRelevance, a LabelMemory, "
+                "or a list of them"
             )
         learner.check()
     if len({isinstance(learner, GivenVotes) for learner in given}) > 1:

@@ -1,4 +1,4 @@
-"""The game of `schema` over label sets (Jung and Tewari 2018, Algorithm 1): votes are distributions, the feedback is a set.
+"""The game of `schema` over label sets (Jung and Tewari 2018, Algorithm 1): a vote is a distribution, feedback a set.
 
 Learner i in round t needs only its own past and the scores of learners 1..i-1 in round t, so here, too, each learner
 goes through a whole chunk before the next one starts, and nothing changes by it. Hedge's draw is made while the

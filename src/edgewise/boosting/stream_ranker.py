@@ -61,8 +61,8 @@ class StreamRanker(StreamEnsemble):
     def partial_fit(self, X: Any, Y: Any, labels: Any = None, sample_weight: Any = None) -> Self:
         """Learn further rows. The first call fixes the columns of X and the labels.
 
-        Y is an indicator matrix: an array, a frame or a scipy sparse matrix. `labels` names its columns; by default they
-        have the names of a frame's columns, or their numbers.
+        Y is an indicator matrix: an array, a frame or a scipy sparse matrix. `labels` names its columns; by default
+        they have the names of a frame's columns, or their numbers.
         """
         self._learn(X, Y, labels, sample_weight)
         return self
@@ -84,7 +84,8 @@ class StreamRanker(StreamEnsemble):
 
     def rank(self, X: Any) -> np.ndarray:
         """Labels [n, k] of each row in order, best first; ties go to the lowest label."""
-        return self.labels_[np.argsort(-self.decision_function(X), axis=1, kind="stable")]
+        scores = self.decision_function(X)
+        return self.labels_[np.argsort(-scores, axis=1, kind="stable")]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability [n, k] that each label is relevant: `edgewise.boosting.calibration`."""

@@ -122,7 +122,7 @@ def linear_speaks(bank, i, numeric, nominal, means, variances, inputs, p):
 
 @kernel
 def binary_speaks(bank, i, numeric, nominal, means, variances, inputs, chances, p):
-    """Fill `chances` with the probability that each label is relevant, by a `BinaryRelevance`, and p with its shares."""
+    """Fill `chances` with a `BinaryRelevance`'s probabilities that labels are relevant, and p with their shares."""
     linear_logits(bank, i, numeric, nominal, means, variances, inputs, p)
     total = 0.0
     for r in range(p.size):

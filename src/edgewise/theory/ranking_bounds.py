@@ -43,8 +43,8 @@ class RankBound:
 def majority_rank_bound(*, rounds: int, loss: float, start: float, excess: np.ndarray) -> RankBound:
     """Theorem 2 with the learners' measured excess in place of S w*: docs/theory.md, section 7.
 
-    `start` is the sum over rounds of phi_t^N(0), which Corollary 3 bounds; `excess` is, for each learner, what its votes
-    cost beyond those of a learner with the edge that was assumed.
+    `start` is the sum over rounds of phi_t^N(0), which Corollary 3 bounds; `excess` is, for each learner, what its
+    votes cost beyond those of a learner with the edge that was assumed.
     """
     return RankBound("Theorem 2", rounds, loss, start + float(excess.sum()), start / max(rounds, 1))
 

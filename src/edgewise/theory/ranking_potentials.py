@@ -10,9 +10,9 @@ Jung and Tewari, "Online Boosting Algorithms for Multi-label Ranking" (2018), eq
 | c_t^i         | `potential_costs`, up to a number that all labels share                  |
 | phi_t^N(0)    | `PairPotentials.start`                                                   |
 
-A loss is a mean over pairs (l relevant, r irrelevant) of a function of delta = s[r] - s[l], so its potential is the mean
-of P(D > -delta) + P(D = -delta)/2 (rank) or E(1 + delta + D)_+ (hinge). One more vote for a label moves only the pairs
-that hold it: all that costs need of a potential is its step from delta to delta + 1. Steps are tabulated at whole
+A loss is a mean over pairs (l relevant, r irrelevant) of a function of delta = s[r] - s[l]; so its potential is the
+mean of P(D > -delta) + P(D = -delta)/2 (rank) or E(1 + delta + D)_+ (hinge). One more vote for a label moves only the
+pairs that hold it: all that costs need of a potential is its step from delta to delta + 1. Steps are tabulated at whole
 deltas. Between them the step of the hinge potential is linear, so interpolation is exact for all real scores; the rank
 potential takes whole scores only. Gamma may not exceed 1/|Y|, or a would be negative: it is capped there.
 """
