@@ -49,6 +49,13 @@ MODELS: dict[str, tuple[str, str | None, dict[str, Any], bool]] = {
     "AdaOLMR defaults": ("AdaOLMR", None, {}, False),
     "BMR defaults": ("OnlineBMR", None, {}, False),
 }
+# Models with one edge, for --models.
+WITH_EDGE = tuple(
+    f"{model} {edge:g}"
+    for model, (*_, takes_edge) in MODELS.items()
+    for edge in dict.fromkeys(FEW_LABELS + MANY_LABELS)
+    if takes_edge
+)
 # Peers -> seeds. Those that learn in batch see the training rows only, all at once: their order means nothing.
 LINEAR = {"river BR logistic": 3, "river chain logistic": 3}
 BATCH = {"batch BR logistic": 1, "batch chains logistic": 1, "batch random forest": 3}
@@ -130,17 +137,18 @@ def plan(orders: list[str], data: list[str], models: list[str], seeds: int) -> l
             wanted = PEER_SEEDS[model] if order == "shuffled" else int(model in LINEAR)
             if seed <= wanted and (name, model) not in TOO_SLOW:
                 planned.append(Cell(order, name, model, seed))
-        elif MODELS[model][3]:
-            planned += [Cell(order, name, f"{model} {edge:g}", seed) for edge in edges]
-        else:
+        elif model in MODELS and not MODELS[model][3]:
             planned.append(Cell(order, name, model, seed))
+        else:
+            wanted = [f"{model} {edge:g}" for edge in edges] if model in MODELS else [model]
+            planned += [Cell(order, name, each, seed) for each in wanted]
     return planned
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", help=f"some of {','.join(DATA)}")
-    parser.add_argument("--models", help=f"some of {','.join((*MODELS, *PEER_SEEDS))}")
+    parser.add_argument("--models", help=f"some of {','.join((*MODELS, *PEER_SEEDS))}; an edge may follow")
     parser.add_argument("--order", help=f"some of {','.join(ORDERS)}")
     parser.add_argument("--peers", action="store_true", help="run the peers instead of ours (needs .venv-peers)")
     parser.add_argument("--seeds", type=int, default=10, help="random states (10; peers fewer)")
@@ -150,7 +158,7 @@ def main() -> None:
     arguments = parser.parse_args()
 
     if not arguments.table:
-        known = (*MODELS, *PEER_SEEDS)
+        known = (*MODELS, *WITH_EDGE, *PEER_SEEDS)
         models = list(PEER_SEEDS if arguments.peers else MODELS)
         if arguments.models:
             models = cells.chosen(arguments.models, known, "--models")

@@ -70,4 +70,3 @@ def evaluate_ranking(
         cpu_seconds=cpu,
         wall_seconds=wall,
     )
-
