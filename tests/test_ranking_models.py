@@ -159,8 +159,10 @@ def test_presets_are_the_papers():
         assert drawn.grace_period.min() >= 5
         assert drawn.grace_period.max() <= 20
         assert (model._ensemble.committee.form == 2).all()
-    assert (model.parameters_.importance_scale >= 3.0).all()
-    assert (model.parameters_.importance_scale <= 10.0).all()
+        low, high = (10.0, 30.0) if kind is ew.OnlineBMR else (3.0, 10.0)
+        assert (drawn.importance_scale >= low).all()
+        assert (drawn.importance_scale <= high).all()
+    ew.OnlineBMR.preset("paper", n_estimators=3, loss="rank").partial_fit(X, Y)
     with pytest.raises(ValueError, match="preset='best'"):
         ew.AdaOLMR.preset("best")
 

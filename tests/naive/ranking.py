@@ -214,8 +214,8 @@ class Ranker:
             self.vote_costs[i] += weight * (cost - even)
             self.relevant_costs[i] += weight * sum(c[l] - even for l in Y)
             self.beyond(i, weight * cost, [weight * x for x in c], Y)
-            # Labels with equal votes cost the same, but a recursion adds in another order for each: a tree must see them
-            # as equal, or the last bit would decide between them.
+            # Labels with equal votes cost the same, but the recursion adds in another order for each: trees must see
+            # them as equal, or the last bit would decide between them.
             gains = [round(max(c) - c[l] if l in Y else c[l] - min(c), 13) for l in range(self.k)]
             self.learners[i].learn_set(numeric, nominal, Y, [weight * self.scales[i] * gain for gain in gains])
         self.move(scores, votes, Y, weight)

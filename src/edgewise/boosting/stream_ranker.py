@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -38,6 +38,8 @@ class StreamRanker(StreamEnsemble):
 
     # parameters
     vote: str | Sequence[str] | None
+    # preset "paper": where each tree draws its factor on importances from
+    _importance_scale: ClassVar[tuple[float, float]] = (3, 10)
     # learned
     labels_: np.ndarray
     skipped_: int  # rows with no or only relevant labels
@@ -45,12 +47,8 @@ class StreamRanker(StreamEnsemble):
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Self:
         """The authors' setting: their trees, on 20 random features each, which vote with their distributions."""
-        return cls(**cls._preset_settings(name) | changes)
-
-    @classmethod
-    def _preset_settings(cls, name: str) -> dict[str, Any]:
-        tree = HoeffdingTree.preset(name, importance_scale=(3, 10), max_features=20)
-        return {"estimator": tree, "vote": "distribution"}
+        tree = HoeffdingTree.preset(name, importance_scale=cls._importance_scale, max_features=20)
+        return cls(**{"estimator": tree} | changes)
 
     # -- learning and predicting -----------------------------------------------------------------------------------
 
