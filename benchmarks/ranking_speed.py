@@ -83,7 +83,7 @@ def of_mediamill(scale: int) -> list[dict[str, Any]]:
     bmr(2, edge=EDGE).prequential(table[:20], Y[:20])
     results = []
     for rows, learners in [
-        *((len(Y) // part, TREES) for part in (8, 4, 2, 1)),
+        *((len(Y) // part, TREES) for part in (8, 4, 1)),
         *((len(Y) // 8, learners) for learners in (25, 50)),
     ]:
         used = seconds(bmr(learners, edge=EDGE), table[:rows], Y[:rows])
