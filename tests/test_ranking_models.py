@@ -25,7 +25,10 @@ MIXED = [ew.SoftmaxRegression(), ew.BinaryRelevance(), WARM, EAGER]
 
 MODELS = {
     "bmr-hinge": lambda **kw: ew.OnlineBMR(EAGER, 7, random_state=3, **kw),
-    "bmr-rank": lambda **kw: ew.OnlineBMR(EAGER, 7, loss="rank", edge=0.02, random_state=3, **kw),
+    "bmr-rank": lambda **kw: ew.OnlineBMR(
+        EAGER, 7, loss="rank", edge=0.02, normalize_importance=False, random_state=3, **kw
+    ),
+    "defaults": lambda **kw: ew.AdaOLMR(n_estimators=5, random_state=3, **kw),
     "bmr-mixed": lambda **kw: ew.OnlineBMR(
         MIXED, 7, vote=["label", "set", "set", "distribution"], random_state=3, **kw
     ),

@@ -85,6 +85,7 @@ def compare(model: Any, make: Any, stream: Stream, Y: np.ndarray, forms: list[st
             moments = Moments(stream.counts[0])
             learners = plain_learners(probe, stream, moments)
             twin = make(stream.k, learners, moments, forms, probe.parameters_.importance_scale.tolist())
+            twin.normalize = model.normalize_importance
         numeric, nominal = stream.row(t)
         sure = twin.sure(twin.experts(twin.votes(numeric, nominal)))
         if t:
@@ -114,7 +115,7 @@ SEEDS = [pytest.param(0, marks=pytest.mark.plain), 1, 2, 3, 4, 5]
 def test_online_bmr_is_algorithm_2(seed, loss, vote):
     stream, Y = stream_of_sets(320 + seed)
     n = 1 + seed % 4
-    model = ew.OnlineBMR(tree(seed), n, edge=0.15, loss=loss, vote=vote, random_state=seed)
+    model = ew.OnlineBMR(tree(seed), n, edge=0.15, loss=loss, vote=vote, normalize_importance=False, random_state=seed)
 
     def make(*args: Any) -> naive.OnlineBMR:
         return naive.OnlineBMR(*args, loss=loss, edge=0.15)
@@ -129,7 +130,7 @@ def test_online_bmr_is_algorithm_2(seed, loss, vote):
 def test_ada_olmr_is_algorithm_3(seed, follow, vote):
     stream, Y = stream_of_sets(400 + seed)
     n = 2 + seed % 5
-    model = ew.AdaOLMR(tree(seed), n, vote=vote, follow=follow, random_state=seed)
+    model = ew.AdaOLMR(tree(seed), n, vote=vote, follow=follow, normalize_importance=False, random_state=seed)
 
     def make(*args: Any) -> naive.AdaOLMR:
         return naive.AdaOLMR(*args, how=follow)
@@ -141,7 +142,10 @@ def test_ada_olmr_is_algorithm_3(seed, follow, vote):
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("booster", ["bmr", "olmr"])
 def test_learners_of_every_kind_and_format_in_one_ensemble(seed, booster):
-    """Softmax regression votes a distribution, logistic regressions a set, one tree a label, one its distribution."""
+    """Softmax regression votes a distribution, logistic regressions a set, one tree a label, one its distribution.
+
+    Importances are normalized.
+    """
     stream, Y = stream_of_sets(520 + seed)
     kinds = [ew.SoftmaxRegression(), ew.BinaryRelevance(), tree(seed), tree(seed)]
     forms = ["distribution", "set", "label", "distribution"]
@@ -158,7 +162,7 @@ def test_the_streams_make_trees_split_between_labels_of_one_row():
     split_within = 0
     for seed in range(6):
         stream, Y = stream_of_sets(300 + seed)
-        model = ew.OnlineBMR(tree(seed), 3, vote="distribution", random_state=seed)
+        model = ew.OnlineBMR(tree(seed), 3, random_state=seed)
         model.partial_fit(stream.table()[:1], Y[:1])
         moments = Moments(stream.counts[0])
         learner = plain_tree(stream, moments, model.parameters_, 1, tree(seed).get_params())

@@ -162,7 +162,12 @@ class Round(NamedTuple):
 
 
 class Ranker:
-    """Algorithm 1. `forms` and `scales` are the vote format and the importance constant of each learner."""
+    """Algorithm 1. `forms` and `scales` are the vote format and the importance constant of each learner.
+
+    `normalize` divides importances by the mean, over rounds, of the mean over relevant labels; not in the paper.
+    """
+
+    normalize = False
 
     def __init__(
         self, k: int, learners: Sequence[Any], moments: Moments, forms: Sequence[str], scales: Sequence[float]
@@ -173,6 +178,7 @@ class Ranker:
         self.alpha = [1.0] * n
         self.losses = [0.0] * n
         self.vote_costs, self.relevant_costs, self.excess = [0.0] * n, [0.0] * n, [0.0] * n
+        self.importances: list[list[float]] = [[] for _ in range(n)]
         self.loss = 0.0
         self.t = 0
 
@@ -217,6 +223,10 @@ class Ranker:
             # Labels with equal votes cost the same, but the recursion adds in another order for each: trees must see
             # them as equal, or the last bit would decide between them.
             gains = [round(max(c) - c[l] if l in Y else c[l] - min(c), 13) for l in range(self.k)]
+            self.importances[i].append(sum(gains[l] for l in Y) / len(Y))
+            if self.normalize:
+                mean = sum(self.importances[i]) / self.t
+                gains = [gain / mean if mean > 1e-12 else 0.0 for gain in gains]
             self.learners[i].learn_set(numeric, nominal, Y, [weight * self.scales[i] * gain for gain in gains])
         self.move(scores, votes, Y, weight)
         return Round(followed, votes, costs)

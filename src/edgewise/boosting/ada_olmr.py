@@ -32,14 +32,16 @@ class AdaOLMR(StreamRanker):
 
     Parameters
     ----------
-    estimator : the weak learner, or a list of which the last fills up; a `HoeffdingTree` if None.
+    estimator : the weak learner, or a list of which the last fills up. None: softmax regression, a logistic regression
+        per label, then eager warm-started trees on 20 random features each.
     n_estimators : number of weak learners N.
     vote : format of the votes: "label" (the likeliest), "set" (the labels with more than an even share, or those that a
         binary learner finds likelier than not) or "distribution"; a list gives each learner its own, the last fills up.
-        None: a set for a `BinaryRelevance`, else a distribution.
+        None: distributions.
     follow : "draw": Hedge draws the expert to follow in each round, as in the paper; "mean": the mean of the experts'
         scores, by Hedge's weights; "best": the expert of least loss so far. `decision_function` never draws: it takes
         the mean for "draw".
+    normalize_importance : whether importances are divided by their mean so far, learner by learner; not in the paper.
     chunk_size : rows that go through the learners together; never changes a result.
     random_state : seed, or numpy Generator.
     """
@@ -51,6 +53,7 @@ class AdaOLMR(StreamRanker):
         *,
         vote: str | Sequence[str] | None = None,
         follow: str = "draw",
+        normalize_importance: bool = True,
         chunk_size: int = CHUNK_ROWS,
         random_state: Any = None,
     ) -> None:
@@ -58,6 +61,7 @@ class AdaOLMR(StreamRanker):
         self.n_estimators = n_estimators
         self.vote = vote
         self.follow = follow
+        self.normalize_importance = normalize_importance
         self.chunk_size = chunk_size
         self.random_state = random_state
 
@@ -67,7 +71,8 @@ class AdaOLMR(StreamRanker):
             raise ValueError(f"follow={self.follow!r}: one of {', '.join(RANKING_FOLLOW)}")
 
     def _plan(self, k: int) -> RankingPlan:
-        return RankingPlan(k, GRADIENT, RANKING_FOLLOW[self.follow], 1.0, False, -FEASIBLE, FEASIBLE)
+        normalized = bool(self.normalize_importance)
+        return RankingPlan(k, GRADIENT, RANKING_FOLLOW[self.follow], normalized, -FEASIBLE, FEASIBLE)
 
     def _first_weight(self) -> float:
         return 0.0

@@ -30,13 +30,15 @@ class OnlineBMR(StreamRanker):
 
     Parameters
     ----------
-    estimator : the weak learner, or a list of which the last fills up; a `HoeffdingTree` if None.
+    estimator : the weak learner, or a list of which the last fills up. None: softmax regression, a logistic regression
+        per label, then eager warm-started trees on 20 random features each.
     n_estimators : number of weak learners N.
     edge : gamma in (0, 1), how much better than random guessing the learners are taken to be.
     loss : "hinge": potentials for votes of any format; "rank": potentials for learners that vote a single label.
     vote : format of the votes: "label" (the likeliest), "set" (the labels with more than an even share, or those that a
         binary learner finds likelier than not) or "distribution"; a list gives each learner its own, the last fills up.
-        None: a set for a `BinaryRelevance`, else a distribution; labels for the rank loss.
+        None: distributions; labels for the rank loss.
+    normalize_importance : whether importances are divided by their mean so far, learner by learner; not in the paper.
     chunk_size : rows that go through the learners together; never changes a result.
     random_state : seed, or numpy Generator.
     """
@@ -54,6 +56,7 @@ class OnlineBMR(StreamRanker):
         edge: float = 0.1,
         loss: str = "hinge",
         vote: str | Sequence[str] | None = None,
+        normalize_importance: bool = True,
         chunk_size: int = CHUNK_ROWS,
         random_state: Any = None,
     ) -> None:
@@ -62,6 +65,7 @@ class OnlineBMR(StreamRanker):
         self.edge = edge
         self.loss = loss
         self.vote = vote
+        self.normalize_importance = normalize_importance
         self.chunk_size = chunk_size
         self.random_state = random_state
 
@@ -78,7 +82,7 @@ class OnlineBMR(StreamRanker):
         return ["label"] if self.loss == "rank" else super()._default_votes(learners)
 
     def _plan(self, k: int) -> RankingPlan:
-        return RankingPlan(k, POTENTIAL, LAST, 1.0, False, 1.0, 1.0)
+        return RankingPlan(k, POTENTIAL, LAST, bool(self.normalize_importance), 1.0, 1.0)
 
     def _potentials(self, k: int) -> PairPotentials:
         return pair_potentials(k, self.n_estimators, self.edge)

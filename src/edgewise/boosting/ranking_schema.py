@@ -41,6 +41,9 @@ from edgewise.theory.experts import blend
 from edgewise.theory.ranking_losses import logistic_costs, rank_loss
 from edgewise.theory.ranking_potentials import potential_costs
 
+# Costs are of the order of 1: a mean importance below this is rounding, which may not be blown up to 1.
+LEAST_IMPORTANCE = 1e-12
+
 
 @kernel
 def shape_vote(form, kind, named, s, vote):
@@ -101,7 +104,10 @@ def measure(plan, committee, potentials, i, costs, order, size, weight, vote):
 
 @kernel
 def set_importances(plan, committee, i, costs, order, size, t, gains):
-    """max c - c[l] for each relevant label (Section 4), and likewise c[r] - min c for each irrelevant one."""
+    """max c - c[l] for each relevant label (Section 4), and likewise c[r] - min c for each irrelevant one.
+
+    Where they are normalized: divided by the mean of those of relevant labels so far, learner by learner.
+    """
     k = gains.size
     low = high = costs[0]
     for l in range(1, k):
@@ -110,14 +116,11 @@ def set_importances(plan, committee, i, costs, order, size, t, gains):
     mean = 0.0
     for j in range(k):
         l = order[j]
-        gain = high - costs[l] if j < size else costs[l] - low
-        if plan.importance_power != 1.0:
-            gain = max(gain, 0.0) ** plan.importance_power
-        gains[l] = gain
-        mean += gain / size if j < size else 0.0
+        gains[l] = high - costs[l] if j < size else costs[l] - low
+        mean += gains[l] / size if j < size else 0.0
     if plan.normalize_importance:
         committee.importance[i] += mean
-        factor = t / committee.importance[i] if committee.importance[i] > 0.0 else 0.0
+        factor = t / committee.importance[i] if committee.importance[i] > LEAST_IMPORTANCE * t else 0.0
         for l in range(k):
             gains[l] *= factor
 

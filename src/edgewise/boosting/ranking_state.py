@@ -29,7 +29,6 @@ class RankingPlan(NamedTuple):
     n_labels: int
     rule: int  # GRADIENT or POTENTIAL
     follow: int
-    importance_power: float
     normalize_importance: bool
     weight_low: float  # feasible set of learner weights
     weight_high: float
