@@ -205,7 +205,7 @@ def called(model: str) -> str:
 def speed() -> str:
     if not SPEED.exists():
         return ""
-    report = json.loads(SPEED.read_text())
+    report = {"paper": [], "synthetic": [], **json.loads(SPEED.read_text())}
     rows = [[NAMES[r["data"]], r["model"], f"{r['best_cpu_s']:.2f}", f"{r['over_olmr']:.2f}"] for r in report["paper"]]
     first = grid(["data", "model", "CPU s", "times AdaOLMR"], rows)
     grown = [

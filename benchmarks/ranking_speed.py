@@ -1,6 +1,6 @@
 """Times of OnlineBMR beside Ada.OLMR, and how they grow on a stream of mediamill's shape -> results/ranking_speed.json.
 
-    python benchmarks/ranking_speed.py [--repeats 3] [--quick]
+    python benchmarks/ranking_speed.py [--repeats 3] [--part paper] [--quick]
 
 CPU seconds of one process with one thread, compiling left out; `ranking.py --table` puts them on its page.
 """
@@ -25,6 +25,7 @@ import edgewise
 ANSWER = cells.RESULTS / "ranking_speed.json"
 ROWS, FEATURES = 43_907, 120
 EDGE = 0.01
+PARTS = ("paper", "synthetic")
 
 
 def synthetic(rows: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -95,18 +96,18 @@ def of_mediamill(scale: int) -> list[dict[str, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=3, help="timed runs, of which the best counts")
+    parser.add_argument("--part", help=f"some of {','.join(PARTS)}; the others stay as they were measured before")
     parser.add_argument("--quick", action="store_true", help="few rows, nothing kept: does everything run?")
     arguments = parser.parse_args()
-    report = {
-        "machine": machine(),
-        "repeats": arguments.repeats,
-        "edge": EDGE,
-        "paper": of_the_paper(1 if arguments.quick else arguments.repeats, 100 if arguments.quick else None),
-        "synthetic": of_mediamill(100 if arguments.quick else 1),
-        **cells.stamp(),
-    }
-    if not arguments.quick:
-        ANSWER.write_text(json.dumps(report, indent=1) + "\n")
+    report = json.loads(ANSWER.read_text()) if ANSWER.exists() else {}
+    report |= {"machine": machine(), "repeats": arguments.repeats, "edge": EDGE, **cells.stamp()}
+    for part in cells.chosen(arguments.part, PARTS, "--part"):
+        if part == "paper":
+            report[part] = of_the_paper(1 if arguments.quick else arguments.repeats, 100 if arguments.quick else None)
+        else:
+            report[part] = of_mediamill(100 if arguments.quick else 1)
+        if not arguments.quick:
+            ANSWER.write_text(json.dumps(report, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import struct
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from edgewise.evaluation import (
     summarize,
 )
 from edgewise.evaluation.ranking_measures import rank_loss
+from edgewise.streams import datasets
 
 RANKERS = [name for name, entry in MODELS.items() if entry.ranks]
 
@@ -155,6 +157,18 @@ def test_race_over_label_sets() -> None:
     assert (worst.model, best.model, worst.seeds) == ("worst", "best", 2)
     assert best.qualities["rank_loss"].value == pytest.approx(np.mean([run.rank_loss for run in result.runs[1::2]]))
     assert worst.qualities["rank_loss"].value > 0.5 > best.qualities["rank_loss"].value
+
+
+def test_the_example_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    if datasets.where("emotions") == "not here":
+        pytest.skip("emotions is not here; set EDGEWISE_DATA to a folder that holds it")
+    page = (Path(__file__).parent.parent / "docs" / "ranking.md").read_text()
+    example = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0]
+    names: dict[str, Any] = {}
+    exec(compile(example, "ranking.md", "exec"), names)
+    assert names["scores"].shape == (593, 6)
+    assert rank_loss(names["Y"], names["scores"]).mean() < 0.3
+    assert "RankingMeasures(rank_loss=" in capsys.readouterr().out
 
 
 # ---- the command line
