@@ -37,9 +37,10 @@ def model_state(model):
             forest_state(ensemble.forest),
             *(part.tolist() for part in ensemble.bank),
             *(part.tolist() for part in ensemble.memory),
+            *(part.tolist() for part in getattr(ensemble, "calibration", ())),
         )
         for ensemble in model._ensembles
-    ] + [model.rounds_, model.mistakes_, model._rng.bit_generator.state]
+    ] + [model.rounds_, getattr(model, "mistakes_", None), model._rng.bit_generator.state]
 
 
 def same(a, b):

@@ -58,6 +58,7 @@ MODELS = {
     "warm-multiway": lambda **kw: ew.AdaBoostOLM(
         ew.HoeffdingTree(5, 0.3, 0.9, "naive_bayes", warm_start=True), 7, vote="cost", random_state=3, **kw
     ),
+    "binary-relevance": lambda **kw: ew.AdaBoostOLM([ew.BinaryRelevance(), eager()], 7, random_state=3, **kw),
     "mbbm": lambda **kw: ew.OnlineMBBM(eager(), 7, random_state=3, **kw),
     "mbbm-cost": lambda **kw: ew.OnlineMBBM(eager(), 7, edge=0.3, vote="cost", random_state=3, **kw),
     "oza": lambda **kw: ew.OzaBoost(eager(), 7, random_state=3, **kw),

@@ -58,6 +58,14 @@ COUNTS = {
     "poker": dict(enumerate((12493, 10599, 1206, 513, 93, 54, 36, 6, 5, 5))),
     "satimage": {1: 1533, 2: 703, 3: 1358, 4: 626, 5: 707, 7: 1508},
 }
+# rows for training, rows for testing, features, labels; fewest, mean and most relevant labels: Table 2 of Jung, Tewari
+MULTI_LABEL = {
+    "emotions": (391, 202, 72, 6, 1, 1.87, 3),
+    "scene": (1211, 1196, 294, 6, 1, 1.07, 3),
+    "yeast": (1500, 917, 103, 14, 1, 4.24, 11),
+    "mediamill": (30993, 12914, 120, 101, 0, 4.38, 18),
+    "mediamill_reduced": (1500, 500, 120, 101, 0, 4.39, 13),
+}
 
 
 def needs(name: str) -> None:
@@ -101,10 +109,65 @@ def test_shape_kinds_and_classes(name: str) -> None:
 
 
 def test_every_set_is_tested() -> None:
-    assert set(FACTS) == set(datasets.names())
+    assert set(FACTS) | set(MULTI_LABEL) == set(datasets.names())
 
 
-@pytest.mark.parametrize("name", FACTS)
+@pytest.mark.parametrize("name", MULTI_LABEL)
+def test_multi_label_sets(name: str) -> None:
+    train, test, features, labels, fewest, mean, most = MULTI_LABEL[name]
+    about = datasets.info(name)
+    assert (about.rows, about.train_rows, about.features, len(about.labels)) == (train + test, train, features, labels)
+    table, Y = loaded(name)
+    assert table.shape == (train + test, features)
+    assert Y.shape == (train + test, labels)
+    assert Y.dtype == np.int8
+    assert set(np.unique(Y)) == {0, 1}
+    assert all(feature.categories is None for feature in table.features)
+    assert not set(table.feature_names) & set(about.labels)
+    relevant = Y.sum(axis=1)
+    assert (relevant.min(), round(relevant.mean(), 2), relevant.max()) == (fewest, mean, most)
+
+
+def test_multi_label_parts_follow_each_other() -> None:
+    table, Y = loaded("yeast")
+    assert table.values[0, :3].tolist() == [0.0937, 0.139771, 0.062774]
+    assert table.values[1500, :3].tolist() == [0.004168, -0.170975, -0.156748]
+    assert datasets.info("yeast").labels == tuple(f"Class{number}" for number in range(1, 15))
+    for rows in (1, 1500, 1600):
+        some, few = datasets.load("yeast", rows=rows)
+        np.testing.assert_array_equal(few, Y[:rows])
+        np.testing.assert_array_equal(some.values, table.values[:rows])
+
+
+def test_mediamill_says_where_it_is(nothing_here: Path) -> None:
+    with pytest.raises(OSError, match=r"mediamill\.rar of http://mulan\.") as caught:
+        datasets.load("mediamill")
+    assert str(caught.value).startswith("mediamill: mediamill-train.arff has no address to download from; ")
+    assert str(caught.value).endswith("unpack: put mediamill-train.arff into a folder and set EDGEWISE_DATA to it")
+
+
+def test_a_changed_multi_label_set_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs("emotions")
+    for file in datasets.info("emotions").files:
+        path = datasets.path_of(file.name)
+        plain = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
+        (tmp_path / file.name.removesuffix(".xz")).write_bytes(plain)
+    monkeypatch.setenv("EDGEWISE_DATA", str(tmp_path))
+    monkeypatch.setattr(storage, "cache_folder", lambda: tmp_path / "cache")
+    assert set(datasets.check("emotions").values()) == {"ok"}
+    assert len(datasets.load("emotions")[0]) == 593
+    part = tmp_path / "emotions-test.arff"
+    text = part.read_text()
+    part.write_text(text[: text.rindex("0.")].rpartition("\n")[0] + "\n")
+    assert datasets.check("emotions")["emotions-test.arff.xz"].startswith("changed: SHA-256 ")
+    with pytest.raises(ValueError, match=r"^emotions: .* holds 592 x 72 with .*, not 593 x 72 with classes"):
+        datasets.load("emotions")
+    part.write_text(text.replace("quiet-still", "silent"))
+    with pytest.raises(ValueError, match=r"emotions\.xml names labels that .* does not have as attributes: 'quiet-st"):
+        datasets.load("emotions")
+
+
+@pytest.mark.parametrize("name", [*FACTS, *MULTI_LABEL])
 def test_checksums(name: str) -> None:
     needs(name)
     statuses = datasets.check(name)

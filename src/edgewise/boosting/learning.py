@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from edgewise._compile import kernel
-from edgewise.boosting.state import GIVEN, GROUP, LINEAR, MEMORY, TREE
+from edgewise.boosting.state import BINARY, GIVEN, GROUP, LINEAR, MEMORY, TREE
 from edgewise.learners.forest.distribution import leaf_labels, leaf_probabilities
 from edgewise.learners.forest.growing import find_leaf, learn
 from edgewise.learners.forest.layout import MAJORITY, MIXED
 from edgewise.learners.label_memory import memory_learns, memory_speaks
-from edgewise.learners.linear import linear_learns, linear_speaks
+from edgewise.learners.linear import binary_speaks, linear_learns, linear_speaks
 from edgewise.theory.experts import heaviest
 
 
@@ -74,6 +74,10 @@ def learner_speaks(learners, known, i, chunk, t, in_full, s):
     if learners.kind[i] == LINEAR:
         linear_speaks(known.bank, slot, numeric, nominal, chunk.means[t], chunk.variances[t], s.inputs, s.p)
         return heaviest(s.p)
+    if learners.kind[i] == BINARY:
+        means, variances = chunk.means[t], chunk.variances[t]
+        binary_speaks(known.bank, slot, numeric, nominal, means, variances, s.inputs, s.evidence, s.p)
+        return heaviest(s.p)
     if learners.kind[i] == MEMORY:
         memory_speaks(known.memory, slot, chunk.contexts[t], s.p)
         return heaviest(s.p)
@@ -100,8 +104,11 @@ def learner_learns(learners, known, i, chunk, t, label, w, s):
     slot = learners.slot[i]
     if w <= 0.0 or learners.kind[i] == GIVEN:
         return
-    if learners.kind[i] == LINEAR:
-        linear_learns(known.bank, slot, chunk.nominal[t], label, w, s.inputs, s.p)
+    if learners.kind[i] == LINEAR or learners.kind[i] == BINARY:
+        for r in range(s.p.size):
+            said = s.p[r] if learners.kind[i] == LINEAR else s.evidence[r]
+            s.slopes[r] = w * (said - (1.0 if r == label else 0.0))
+        linear_learns(known.bank, slot, chunk.nominal[t], s.slopes, s.inputs)
         return
     if learners.kind[i] == MEMORY:
         memory_learns(known.memory, slot, chunk.contexts[t], label, w)
@@ -129,3 +136,28 @@ def learner_learns(learners, known, i, chunk, t, label, w, s):
             s.weights,
             s.logs,
         )
+
+
+@kernel
+def label_set_learns(learners, known, i, chunk, t, order, size, gains, s):
+    """Learner i learns that the first `size` labels of `order` are relevant, each label with its importance in `gains`.
+
+    Trees take relevant labels one after the other, as in Section 4 of Jung and Tewari 2018. A tree may split between
+    two of them: each goes to the leaf that is there by then. Linear learners take one step for all.
+    """
+    if learners.kind[i] == LINEAR:
+        total = 0.0
+        for j in range(size):
+            total += gains[order[j]]
+        for j in range(order.size):
+            r = order[j]
+            s.slopes[r] = total * s.p[r] - (gains[r] if j < size else 0.0)
+        linear_learns(known.bank, learners.slot[i], chunk.nominal[t], s.slopes, s.inputs)
+    elif learners.kind[i] == BINARY:
+        for j in range(order.size):
+            r = order[j]
+            s.slopes[r] = gains[r] * (s.evidence[r] - (1.0 if j < size else 0.0))
+        linear_learns(known.bank, learners.slot[i], chunk.nominal[t], s.slopes, s.inputs)
+    else:
+        for j in range(size):
+            learner_learns(learners, known, i, chunk, t, order[j], gains[order[j]], s)

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from edgewise.boosting.inputs import Columns
-from edgewise.boosting.state import GIVEN, GROUP, LINEAR, MEMORY, TREE, Learners
+from edgewise.boosting.state import BINARY, GIVEN, GROUP, LINEAR, MEMORY, TREE, Learners
 from edgewise.learners.forest.layout import Forest, make_forest
 from edgewise.learners.given_votes import GivenVotes
 from edgewise.learners.hoeffding_tree import HoeffdingTree, TreeParameters
 from edgewise.learners.label_memory import LabelMemory, MemoryBank, make_memory
-from edgewise.learners.linear import LinearBank, SoftmaxRegression, make_bank
+from edgewise.learners.linear import BinaryRelevance, LinearBank, SoftmaxRegression, make_bank
 
 Member = HoeffdingTree | SoftmaxRegression | LabelMemory | GivenVotes
 
@@ -25,7 +25,8 @@ def members(estimator: Member | Sequence[Member], n: int) -> list[Member]:
     for learner in given:
         if not isinstance(learner, Member):
             raise ValueError(
-                f"estimator={learner!r}: a HoeffdingTree, a SoftmaxRegression, a LabelMemory, or a list of them"
+                f"estimator={learner!r}: a HoeffdingTree, a SoftmaxRegression, a BinaryRelevance, a LabelMemory, "
+                "or a list of them"
             )
         learner.check()
     if len({isinstance(learner, GivenVotes) for learner in given}) > 1:
@@ -55,7 +56,13 @@ def assemble(
     learners: list[Member], drawn: TreeParameters, columns: Columns, k: int, in_groups: bool
 ) -> tuple[Learners, Forest, LinearBank, MemoryBank]:
     """The ensemble's arrays. `in_groups`: a tree stands for k trees, each telling one class from the rest."""
-    kinds = {HoeffdingTree: TREE, SoftmaxRegression: LINEAR, LabelMemory: MEMORY, GivenVotes: GIVEN}
+    kinds = {
+        HoeffdingTree: TREE,
+        SoftmaxRegression: LINEAR,
+        BinaryRelevance: BINARY,
+        LabelMemory: MEMORY,
+        GivenVotes: GIVEN,
+    }
     kind = np.array([kinds[type(learner)] for learner in learners], np.int64)
     is_tree = kind == TREE
     group = k if in_groups else 1
@@ -65,8 +72,9 @@ def assemble(
         kind[:] = GROUP
     slot = np.arange(len(learners))
     slot[is_tree] = np.arange(is_tree.sum()) * group
-    for other in (LINEAR, MEMORY):
-        slot[kind == other] = np.arange((kind == other).sum())
+    for others in ((LINEAR, BINARY), (MEMORY,)):
+        held = np.isin(kind, others)
+        slot[held] = np.arange(held.sum())
     trees = [learner for learner in learners if isinstance(learner, HoeffdingTree)] or [HoeffdingTree()]
     # An ensemble without trees keeps one that nobody asks, so that the kernels need no second form.
     chosen = np.flatnonzero(is_tree) if is_tree.any() else np.array([0])

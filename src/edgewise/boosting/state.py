@@ -19,8 +19,8 @@ COST, ARGMAX, PROBABILITY = 0, 1, 2
 LABEL_VOTES = {"cost": COST, "argmax": ARGMAX}
 VOTES = {**LABEL_VOTES, "probability": PROBABILITY}
 # Kinds of learner: a tree, a group of one-against-rest trees, votes given with the example, a linear learner, a memory
-# of labels.
-TREE, GROUP, GIVEN, LINEAR, MEMORY = 0, 1, 2, 3, 4
+# of labels, a linear learner per label.
+TREE, GROUP, GIVEN, LINEAR, MEMORY, BINARY = 0, 1, 2, 3, 4, 5
 # Columns of Committee.costs; POISSON keeps the weight of right and of wrong votes there.
 OF_VOTE, OF_RIGHT = 0, 1
 RIGHT, WRONG = 0, 1
@@ -110,6 +110,7 @@ class Scratch(NamedTuple):
     majority: np.ndarray
     bayes: np.ndarray
     costs: np.ndarray
+    slopes: np.ndarray
     matrix: np.ndarray
 
 
@@ -133,6 +134,7 @@ def make_scratch(forest: Forest, k: int) -> Scratch:
         majority=np.zeros(k, np.int64),
         bayes=np.zeros(k, np.int64),
         costs=np.zeros(k),
+        slopes=np.zeros(k),
         matrix=np.zeros((k, k)),
     )
 

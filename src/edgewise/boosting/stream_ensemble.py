@@ -9,7 +9,7 @@ import numpy as np
 
 from edgewise.boosting.inputs import Columns, checked_columns, columns_of, encode
 from edgewise.boosting.members import Member, assemble, draw, members
-from edgewise.boosting.state import GIVEN, LINEAR, MEMORY, Committee, Ensemble, Plan
+from edgewise.boosting.state import BINARY, GIVEN, LINEAR, MEMORY, Committee, Ensemble, Plan
 from edgewise.learners.forest.layout import with_categories
 from edgewise.learners.forest.structure import structure
 from edgewise.learners.given_votes import GivenVotes
@@ -54,14 +54,15 @@ class StreamEnsemble(Parameterized):
 
     # -- what a booster adds ---------------------------------------------------------------------------------------
 
-    def _plan(self, k: int) -> Plan:
+    def _plan(self, k: int) -> Any:
+        """Which booster this is, as the kernels of its game take it."""
         raise TypeError(f"{type(self).__name__} does not say how it boosts")
 
     def _first_weight(self) -> float:
         """Learner weights before the first round."""
         return 1.0
 
-    def _draws(self, plan: Plan) -> int:
+    def _draws(self, plan: Any) -> int:
         """Uniform random numbers that a round needs."""
         return 0
 
@@ -110,7 +111,7 @@ class StreamEnsemble(Parameterized):
         """
         columns = self._started()
         learners = self._ensemble.learners
-        if learners.kind[learner] in (GIVEN, LINEAR, MEMORY):
+        if learners.kind[learner] in (BINARY, GIVEN, LINEAR, MEMORY):
             raise ValueError(f"learner {learner} is no tree")
         nominal = np.flatnonzero(columns.nominal)
         place = {"numeric": np.flatnonzero(~columns.nominal), "nominal": nominal, "binary": nominal}
@@ -125,7 +126,7 @@ class StreamEnsemble(Parameterized):
 
         return renamed(structure(self._ensemble.forest, int(learners.slot[learner]) + of_class))
 
-    def _each(self, of: Callable[[Committee], np.ndarray]) -> np.ndarray:
+    def _each(self, of: Callable[[Any], np.ndarray]) -> np.ndarray:
         """Something of every learner, from what the booster remembers of it."""
         self._started()
         return of(self._ensemble.committee)
@@ -133,7 +134,7 @@ class StreamEnsemble(Parameterized):
     # -- inside ----------------------------------------------------------------------------------------------------
 
     @property
-    def _ensemble(self) -> Ensemble:
+    def _ensemble(self) -> Any:
         return self._ensembles[0]
 
     def _started(self) -> Columns:
@@ -157,7 +158,7 @@ class StreamEnsemble(Parameterized):
         """The learners in order."""
         return members(self._default_estimator() if self.estimator is None else self.estimator, self.n_estimators)
 
-    def _new_ensembles(self, k: int) -> list[Ensemble]:
+    def _new_ensembles(self, k: int) -> list[Any]:
         return [self._new_ensemble(self._plan(k))]
 
     def _new_ensemble(self, plan: Plan) -> Ensemble:

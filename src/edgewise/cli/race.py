@@ -12,9 +12,10 @@ from edgewise.cli.errors import BadInput, RunFailed, debug_option, reading_input
 if TYPE_CHECKING:
     from edgewise.cli.sources import Source
     from edgewise.evaluation.models import ModelSpec
-    from edgewise.evaluation.runs import Run
+    from edgewise.evaluation.runs import StreamRun
 
 DEFAULT_MODELS = "olm,mbbm,oza,trees"
+DEFAULT_RANKERS = "bmr-rank,bmr-hinge,olmr"  # for multi-label data
 DEFAULT_OUT = "race-results"
 RUNS, PICTURE = "runs.json", "curves.png"
 
@@ -24,6 +25,7 @@ Examples:
   edgewise race car nursery --models olm,mbbm:0.05,trees --seeds 5
   edgewise race letter --rows 5000 --learners 30 --preset paper
   edgewise race my.csv --header --target label --categorical color,size
+  edgewise race yeast --models olmr,bmr-hinge:0.05
   edgewise race --from race-results/runs.json
 """
 
@@ -34,9 +36,7 @@ Examples:
     "--models",
     "-m",
     metavar="NAMES",
-    default=DEFAULT_MODELS,
-    show_default=True,
-    help="Who races (see 'edgewise models').",
+    help=f"Who races (see 'edgewise models'). [default: {DEFAULT_MODELS}; multi-label data: {DEFAULT_RANKERS}]",
 )
 @click.option(
     "--learners",
@@ -74,6 +74,12 @@ Examples:
 @click.option(
     "--categorical", metavar="COLUMNS", help="Your file: columns of numbers that are really categories, as a,b,c."
 )
+@click.option(
+    "--labels",
+    metavar="XML",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Your file: it is a MULAN ARFF, and this file names its labels.",
+)
 @click.option("--header/--no-header", default=None, help="Your file: whether line 1 names the columns.")
 @click.option(
     "--chunk-rows",
@@ -92,7 +98,7 @@ Examples:
 @debug_option
 def race(
     data: tuple[str, ...],
-    models: str,
+    models: str | None,
     learners: int,
     seeds: int,
     rows: int | None,
@@ -101,6 +107,7 @@ def race(
     out: Path | None,
     target: str | None,
     categorical: str | None,
+    labels: Path | None,
     header: bool | None,
     chunk_rows: int,
     saved: Path | None,
@@ -119,16 +126,20 @@ def race(
         raise click.UsageError("no DATA given: name a data set or a file, for instance 'edgewise race car'")
     from edgewise.cli.sources import parse_sources
 
-    specs = _parse_models(models, preset)
+    chosen = None if models is None else _parse_models(models, preset)
     with reading_input():
-        sources = parse_sources(data, target=target, categorical=categorical, header=header)
-        if (target or categorical or header is not None) and all(source.path is None for source in sources):
-            raise ValueError("--target, --categorical and --header are about a file of yours; DATA names none")
+        sources = parse_sources(data, target=target, categorical=categorical, header=header, labels=labels)
+        about_a_file = target or categorical or labels or header is not None
+        if about_a_file and all(source.path is None for source in sources):
+            raise ValueError(
+                "--target, --categorical, --labels and --header are about a file of yours; DATA names none"
+            )
+    line_ups = [_line_up(source, chosen, preset) for source in sources]
     folder = out or Path(DEFAULT_OUT)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    runs: list[Run] = []
-    for source in sources:
+    runs: list[StreamRun] = []
+    for source, specs in zip(sources, line_ups, strict=True):
         X, y = _load(source)
         _run_one(runs, source, X, y, specs, learners, range(1, seeds + 1), rows, order, chunk_rows, folder)
     _finish(runs, folder / PICTURE, folder / RUNS)
@@ -176,6 +187,20 @@ def _parse_models(text: str, preset: str | None) -> list[ModelSpec]:
         return list(dict.fromkeys(ModelSpec.parse(name, preset) for name in names))
 
 
+def _line_up(source: Source, chosen: list[ModelSpec] | None, preset: str | None) -> list[ModelSpec]:
+    """The models asked for, which must fit the data, or those that fit it."""
+    from edgewise.evaluation.models import MODELS
+
+    if chosen is None:
+        return _parse_models(DEFAULT_RANKERS if source.multi_label else DEFAULT_MODELS, preset)
+    for spec in chosen:
+        if MODELS[spec.name].ranks != source.multi_label:
+            needs, has = ("label sets", "single labels") if MODELS[spec.name].ranks else ("single labels", "label sets")
+            fitting = ", ".join(name for name, entry in MODELS.items() if entry.ranks == source.multi_label)
+            raise BadInput(f"{spec} learns from {needs}, and {source.name} has {has}; models for those: {fitting}")
+    return chosen
+
+
 def _load(source: Source) -> tuple[Any, Any]:
     """A file of the user's that cannot be read is bad input; a data set that cannot be had is a failure."""
     from edgewise.cli.sources import load_source
@@ -187,7 +212,7 @@ def _load(source: Source) -> tuple[Any, Any]:
 
 
 def _run_one(
-    runs: list[Run],
+    runs: list[StreamRun],
     source: Source,
     X: Any,
     y: Any,
@@ -236,7 +261,7 @@ def _again(saved: Path, out: Path | None) -> None:
     _finish(runs, (out or saved.parent) / PICTURE, saved)
 
 
-def _finish(runs: list[Run], picture: Path, saved: Path) -> None:
+def _finish(runs: list[StreamRun], picture: Path, saved: Path) -> None:
     from edgewise.cli.show import print_summary
     from edgewise.evaluation.pictures import draw as draw_runs
     from edgewise.evaluation.racing import summarize
@@ -247,7 +272,7 @@ def _finish(runs: list[Run], picture: Path, saved: Path) -> None:
     click.echo(f"runs:            {saved}")
 
 
-def _draw(draw_runs: Any, runs: list[Run], picture: Path) -> None:
+def _draw(draw_runs: Any, runs: list[StreamRun], picture: Path) -> None:
     with writing(picture):
         try:
             draw_runs(runs, picture)

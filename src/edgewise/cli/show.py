@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -17,7 +17,7 @@ from rich.text import Text
 
 from edgewise.evaluation.models import Entry
 from edgewise.evaluation.racing import Mean, Step, Summary
-from edgewise.evaluation.runs import Run
+from edgewise.evaluation.runs import RankingRun, StreamRun
 
 
 def console(stderr: bool = False) -> Console:
@@ -39,7 +39,7 @@ class RaceProgress:
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=None),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[accuracy]}"),
+            TextColumn("{task.fields[so_far]}"),
             TimeRemainingColumn(compact=True),
             console=self._console,
             transient=True,
@@ -58,18 +58,18 @@ class RaceProgress:
 
     def step(self, step: Step) -> None:
         self.model = step.model
-        so_far = "" if math.isnan(step.accuracy) else f"{step.accuracy:.3f}"
+        so_far = "" if math.isnan(step.so_far) else f"{step.so_far:.3f}"
         if self._task is None or step.done == 0:
             self._lap += 1
             self._close()
             words = f"{step.data} {step.model} seed {step.seed} ({self._lap} of {self._laps})"
-            self._task = self._bar.add_task(words, total=step.total, accuracy=so_far)
-        self._bar.update(self._task, completed=step.done, accuracy=so_far)
+            self._task = self._bar.add_task(words, total=step.total, so_far=so_far)
+        self._bar.update(self._task, completed=step.done, so_far=so_far)
 
-    def finish(self, run: Run) -> None:
+    def finish(self, run: StreamRun) -> None:
         self._close()
         if not self._console.is_terminal:
-            words = f"{run.data} {run.model} seed {run.seed}: {run.rows} rows, accuracy {run.accuracy:.3f}"
+            words = f"{run.data} {run.model} seed {run.seed}: {run.rows} rows, {run.measure} {run.overall:.3f}"
             self._console.print(Text(f"{words}, last fifth {run.last_fifth:.3f}, {run.cpu_seconds:.1f} s CPU"))
 
     def _close(self) -> None:
@@ -79,17 +79,20 @@ class RaceProgress:
 
 
 def print_summary(summary: Sequence[Summary]) -> None:
-    """A table per stream, the best figure of each quality column in bold."""
+    """A table per stream, the best figure of each quality column in bold; rankers are ranked by their rank loss."""
     out = console()
-    streams: dict[tuple[str, int, str, int | None, int], list[Summary]] = {}
+    streams: dict[tuple[type, str, int, str, int | None, int], list[Summary]] = {}
     for line in summary:
-        streams.setdefault((line.data, line.rows, line.order, line.learners, line.seeds), []).append(line)
-    for (data, rows, order, learners, seeds), lines in streams.items():
+        streams.setdefault((line.kind, line.data, line.rows, line.order, line.learners, line.seeds), []).append(line)
+    for (_, data, rows, order, learners, seeds), lines in streams.items():
         facts = f"{rows:,} rows {'shuffled' if order == 'shuffled' else 'in file order'}"
         facts += "" if learners is None else f", {learners} learners"
         facts += f", {seeds} seeds: mean {_sign(out)} standard error" if seeds > 1 else ""
         out.print(Text.assemble((data, "bold"), f": {facts}"))
-        names = ("model", "all rows", "last fifth", "kappa", "rows/s", "memory")
+        qualities = lines[0].kind.qualities
+        if lines[0].kind is RankingRun:
+            lines = sorted(lines, key=lambda line: line.qualities["rank_loss"].value)
+        names = ("model", *(quality.heading for quality in qualities), "rows/s", "memory")
         print_table(names, _summary_rows(lines, _sign(out)), right=names[1:])
         out.print()
     out.print(Text("rows/s: rows guessed and learned per second of CPU time, compiling left out", "dim"))
@@ -130,17 +133,13 @@ def size(count: float) -> str:
 
 
 def _summary_rows(lines: Sequence[Summary], sign: str) -> list[list[str | Text]]:
-    qualities: list[Callable[[Summary], Mean]] = [
-        lambda line: line.accuracy,
-        lambda line: line.last_fifth,
-        lambda line: line.kappa,
-    ]
-    best = [max(quality(line).value for line in lines) for quality in qualities]
+    qualities = lines[0].kind.qualities
+    best = {quality.field: quality.best(line.qualities[quality.field].value for line in lines) for quality in qualities}
     rows: list[list[str | Text]] = []
     for line in lines:
         cells: list[str | Text] = [line.model]
-        for quality, top in zip(qualities, best, strict=True):
-            cells.append(Text(_with_error(quality(line), sign), "bold" if quality(line).value == top else ""))
+        for field, value in line.qualities.items():
+            cells.append(Text(_with_error(value, sign), "bold" if value.value == best[field] else ""))
         memory = "-" if line.model_bytes is None else size(line.model_bytes.value)
         rows.append([*cells, f"{line.rows_per_second.value:,.0f}", memory])
     return rows

@@ -18,6 +18,7 @@ class Source(NamedTuple):
     path: Path | None
     options: dict[str, Any]
     in_order: bool
+    multi_label: bool = False
 
 
 def parse_sources(texts: Sequence[str], **options: Any) -> list[Source]:
@@ -27,12 +28,19 @@ def parse_sources(texts: Sequence[str], **options: Any) -> list[Source]:
     return [source._replace(name=text) if times[source.name] > 1 else source for text, source in sources.items()]
 
 
-def _parse_source(text: str, *, target: str | None, categorical: str | None, header: bool | None) -> Source:
+def _parse_source(
+    text: str, *, target: str | None, categorical: str | None, header: bool | None, labels: Path | None
+) -> Source:
     """Tell a data set from a file. A registered name wins; `./car` is a file."""
     known = datasets.names()
     if text in known:
-        return Source(text, None, {}, bool(datasets.info(text).in_order))
+        about = datasets.info(text)
+        return Source(text, None, {}, bool(about.in_order), bool(about.labels))
     path = Path(text)
+    if path.is_file() and labels is not None:
+        if target or categorical or header is not None:
+            raise ValueError("--labels is for MULAN files: --target, --categorical and --header do not apply")
+        return Source(path.name, path, {"xml": labels}, False, True)
     if path.is_file():
         options: dict[str, Any] = {} if target is None else {"target": _column(target)}
         if categorical:
@@ -51,6 +59,10 @@ def load_source(source: Source) -> tuple[Any, Any]:
     """The examples and labels, with all rows."""
     if source.path is None:
         return datasets.load(source.name)
+    if source.multi_label:
+        from edgewise.streams.mulan import read_mulan
+
+        return read_mulan(source.path, **source.options)[:2]
     from edgewise.streams.files import read
 
     return read(source.path, **source.options)

@@ -1,5 +1,5 @@
-"""How good a run was: measures over a confusion matrix (true label by guessed label), over the row of hits, and over
-the probabilities [n, k] that were predicted for n rows with label codes [n]."""
+"""How good a run was: measures over a confusion matrix (true label by guessed label), over hits (or losses), one a row,
+and over the probabilities [n, k] that were predicted for n rows with label codes [n]."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ def recalls(confusion: np.ndarray) -> list[float | None]:
 
 
 def last_fifth(hits: np.ndarray) -> float:
-    """Accuracy on the last fifth of the rows, rounded up: the last ceil(n / 5)."""
+    """Mean over the last fifth of the rows, rounded up: the last ceil(n / 5)."""
     return float(np.mean(hits[hits.size - -(-hits.size // 5) :]))
 
 
 def learning_curve(hits: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Row numbers, accuracy in the window that ends there, accuracy of all rows up to there.
+    """Row numbers, mean of the hits in the window that ends there, mean of all rows up to there.
 
     The stream is cut into 50 windows of equal size (give or take a row), fewer where they would fall short of 20 rows.
     """
     windows = max(1, min(WINDOWS, hits.size // SMALLEST_WINDOW))
     edges = np.arange(windows + 1, dtype=np.int64) * hits.size // windows
-    right = np.add.reduceat(hits, edges[:-1], dtype=np.int64)
+    right = np.add.reduceat(hits, edges[:-1], dtype=np.float64)
     return edges[1:], right / np.diff(edges), np.cumsum(right) / edges[1:]
 
 

@@ -22,6 +22,7 @@ class Entry(NamedTuple):
     estimator: str  # the name of a class in `edgewise`
     settings: dict[str, Any]
     takes_edge: bool = False
+    ranks: bool = False  # learns label sets and ranks the labels, instead of guessing one
 
     def build(self, n_learners: int, seed: int | None, preset: str | None = None, **further: Any) -> Any:
         estimator = getattr(edgewise, self.estimator)
@@ -85,6 +86,29 @@ MODELS: dict[str, Entry] = {
         "HoeffdingForest",
         {},
     ),
+    "bmr-rank": Entry(
+        "OnlineBMR (Jung, Tewari 2018, Algorithm 2)",
+        "ranks label sets: boost by majority on the rank loss; bmr-rank:0.05 sets the edge",
+        "OnlineBMR",
+        {"loss": "rank", "vote": "label"},
+        takes_edge=True,
+        ranks=True,
+    ),
+    "bmr-hinge": Entry(
+        "OnlineBMR (Jung, Tewari 2018, Algorithm 2)",
+        "ranks label sets: boost by majority on the hinge loss; bmr-hinge:0.05 sets the edge",
+        "OnlineBMR",
+        {"loss": "hinge"},
+        takes_edge=True,
+        ranks=True,
+    ),
+    "olmr": Entry(
+        "Ada.OLMR (Jung, Tewari 2018, Algorithm 3)",
+        "ranks label sets: adaptive boosting, needs no edge",
+        "AdaOLMR",
+        {},
+        ranks=True,
+    ),
 }
 
 
@@ -107,7 +131,7 @@ class ModelSpec:
             raise ValueError(f"{text}: unknown preset {own_preset!r}; there is: {', '.join(PRESETS)}")
         if colon and not MODELS[name].takes_edge:
             takers = ", ".join(known for known, entry in MODELS.items() if entry.takes_edge)
-            raise ValueError(f"{text}: {name} takes no edge; only {takers} does")
+            raise ValueError(f"{text}: {name} takes no edge; those that do: {takers}")
         return cls(name, _edge(edge_text, text) if colon else None, own_preset if at else preset)
 
     def make(self, n_learners: int, seed: int | None) -> Any:

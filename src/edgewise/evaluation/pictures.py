@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from edgewise.evaluation.runs import Run
+from edgewise.evaluation.runs import StreamRun
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ SMOOTH_ROWS, MOST_WINDOWS = 150, 5
 
 
 class Line(NamedTuple):
-    """A model in a panel: the mean over seeds of its recent accuracy, and the standard error of that mean."""
+    """A model in a panel: the mean over seeds of its recent accuracy (or rank loss), and that mean's standard error."""
 
     label: str
     rows: np.ndarray
@@ -33,7 +33,7 @@ class Line(NamedTuple):
     error: np.ndarray
 
 
-def draw(runs: Sequence[Run], path: str | os.PathLike[str]) -> Path:
+def draw(runs: Sequence[StreamRun], path: str | os.PathLike[str]) -> Path:
     """Draw the learning curves of runs to a PNG, SVG or PDF file."""
     target = Path(path)
     if target.suffix.lower() not in FORMATS:
@@ -43,7 +43,7 @@ def draw(runs: Sequence[Run], path: str | os.PathLike[str]) -> Path:
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    panels: dict[tuple[str, int, str], list[Run]] = {}
+    panels: dict[tuple[str, int, str], list[StreamRun]] = {}
     for run in runs:
         panels.setdefault((run.data, run.rows, run.order), []).append(run)
     looks = _looks(runs)
@@ -61,8 +61,8 @@ def draw(runs: Sequence[Run], path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def _panel(ax: Axes, runs: Sequence[Run], looks: dict[tuple[str, int | None], dict[str, Any]]) -> None:
-    groups: dict[tuple[str, int | None], list[Run]] = {}
+def _panel(ax: Axes, runs: Sequence[StreamRun], looks: dict[tuple[str, int | None], dict[str, Any]]) -> None:
+    groups: dict[tuple[str, int | None], list[StreamRun]] = {}
     for run in runs:
         groups.setdefault((run.model, run.learners), []).append(run)
     several_sizes = len({learners for _, learners in groups}) > 1
@@ -99,22 +99,22 @@ def _panel(ax: Axes, runs: Sequence[Run], looks: dict[tuple[str, int | None], di
     ax.text(0, 1.02, facts, transform=ax.transAxes, fontsize=9, color=FAINT, va="bottom")
     ax.set_xlabel("rows learned", color=INK)
     drawn = round(_windows_per_point(first) * first.rows / len(first.curve.rows))
-    ax.set_ylabel(f"accuracy over the last {drawn} rows", color=INK)
+    ax.set_ylabel(f"{first.measure} over the last {drawn} rows", color=INK)
 
 
-def _line(label: str, group: Sequence[Run]) -> Line:
-    accuracies = np.array([_recent(run) for run in group])
-    error = np.zeros(accuracies.shape[1])
+def _line(label: str, group: Sequence[StreamRun]) -> Line:
+    recent = np.array([_recent(run) for run in group])
+    error = np.zeros(recent.shape[1])
     if len(group) > 1:
-        error = np.std(accuracies, axis=0, ddof=1) / math.sqrt(len(group))
-    return Line(label, np.array(group[0].curve.rows), np.mean(accuracies, axis=0), error)
+        error = np.std(recent, axis=0, ddof=1) / math.sqrt(len(group))
+    return Line(label, np.array(group[0].curve.rows), np.mean(recent, axis=0), error)
 
 
-def _scale(ax: Axes, first: Run, lines: Sequence[Line]) -> None:
-    """Axes, grid, and the accuracy of always guessing the commonest class as a line to compare with."""
-    commonest = max(map(sum, first.confusion)) / first.rows
+def _scale(ax: Axes, first: StreamRun, lines: Sequence[Line]) -> None:
+    """Axes, grid, and what the commonest class (or labels) would give as a line to compare with."""
+    words, commonest = first.reference
     lowest = min(commonest, *(float((line.middle - line.error).min()) for line in lines))
-    highest = max(float((line.middle + line.error).max()) for line in lines)
+    highest = max(commonest, *(float((line.middle + line.error).max()) for line in lines))
     bottom = max(0.0, math.floor(20 * lowest - 0.5) / 20)
     top = min(1.0, math.ceil(20 * highest) / 20)
     if top <= bottom:
@@ -124,7 +124,7 @@ def _scale(ax: Axes, first: Run, lines: Sequence[Line]) -> None:
     ax.set_xlim(0, first.rows)
     ax.axhline(commonest, color=FAINT, linewidth=0.9, linestyle=(0, (2, 3)), zorder=1)
     ax.annotate(
-        "always the commonest class",
+        words,
         xy=(first.rows, commonest),
         xytext=(-2, -3),
         textcoords="offset points",
@@ -192,7 +192,7 @@ def _low(block: Sequence[int], heights: Sequence[float], gap: float) -> float:
     return sum(heights[index] for index in block) / len(block) - gap * (len(block) - 1) / 2
 
 
-def _looks(runs: Sequence[Run]) -> dict[tuple[str, int | None], dict[str, Any]]:
+def _looks(runs: Sequence[StreamRun]) -> dict[tuple[str, int | None], dict[str, Any]]:
     """Color and dashes of each model, the same in every panel."""
     keys = dict.fromkeys((run.model, run.learners) for run in runs)
     return {
@@ -201,15 +201,15 @@ def _looks(runs: Sequence[Run]) -> dict[tuple[str, int | None], dict[str, Any]]:
     }
 
 
-def _recent(run: Run) -> np.ndarray:
-    """Accuracy over the last few windows, those of the start over as many as there are."""
+def _recent(run: StreamRun) -> np.ndarray:
+    """The measure over the last few windows, those of the start over as many as there are."""
     width = _windows_per_point(run)
     ends = np.array([0, *run.curve.rows])
-    right = np.concatenate([[0.0], np.cumsum(run.curve.windowed * np.diff(ends))])
+    sums = np.concatenate([[0.0], np.cumsum(run.curve.windowed * np.diff(ends))])
     last = np.arange(1, ends.size)
     first = np.maximum(last - width, 0)
-    return (right[last] - right[first]) / (ends[last] - ends[first])
+    return (sums[last] - sums[first]) / (ends[last] - ends[first])
 
 
-def _windows_per_point(run: Run) -> int:
+def _windows_per_point(run: StreamRun) -> int:
     return min(MOST_WINDOWS, math.ceil(SMOOTH_ROWS * len(run.curve.rows) / run.rows))

@@ -23,7 +23,7 @@ from edgewise.streams.table import Table, as_table
 CHUNK_ROWS = 500
 WARM_UP_ROWS = 50
 
-Progress = Callable[[int, float], None]  # rows done, accuracy so far
+Progress = Callable[[int, float], None]  # rows done, the measure so far: accuracy or rank loss
 
 
 def evaluate(
@@ -65,7 +65,7 @@ def evaluate_stream(
     for number, (table, y) in enumerate(_with_rows(chunks)):
         if number == 0:
             features = table.shape[1]
-            _warm_up(model, table[:WARM_UP_ROWS], y[:WARM_UP_ROWS], labels)
+            warm_up(model, table[:WARM_UP_ROWS], y[:WARM_UP_ROWS], classes=labels)
         truth = measures.label_codes(y, labels)
         cpu_start, wall_start = time.process_time(), time.perf_counter()
         guesses = model.prequential(table, y, classes=labels)
@@ -79,11 +79,7 @@ def evaluate_stream(
     hits = tally.hits()
     rows, windowed, cumulative = measures.learning_curve(hits)
     return Run(
-        model=type(model).__name__,
-        data="",
-        seed=None,
-        order="file",
-        learners=getattr(model, "n_estimators", None),
+        **facts_of(model),
         rows=tally.rows,
         features=features,
         classes=labels.tolist(),
@@ -95,15 +91,27 @@ def evaluate_stream(
         curve=Curve(rows.tolist(), windowed.tolist(), cumulative.tolist()),
         cpu_seconds=cpu,
         wall_seconds=wall,
-        model_bytes=_bytes_of(model),
-        peak_bytes=peak_bytes(),
-        versions={
+    )
+
+
+def facts_of(model: Any) -> dict[str, Any]:
+    """What a run tells of the model and of what it ran with, once it has learned."""
+    size = getattr(model, "nbytes", None)
+    return {
+        "model": type(model).__name__,
+        "data": "",
+        "seed": None,
+        "order": "file",
+        "learners": getattr(model, "n_estimators", None),
+        "model_bytes": None if size is None else int(size),
+        "peak_bytes": peak_bytes(),
+        "versions": {
             "edgewise": edgewise.__version__,
             "python": ".".join(map(str, sys.version_info[:3])),
             **{name: importlib.metadata.version(name) for name in ("numpy", "numba")},
         },
-        restarts=[row for row, _ in getattr(model, "restarts_", [])],
-    )
+        "restarts": [row for row, _ in getattr(model, "restarts_", [])],
+    }
 
 
 def peak_bytes() -> int | None:
@@ -145,14 +153,9 @@ def _with_rows(chunks: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Table, np.nd
             yield as_table(X), labels
 
 
-def _warm_up(model: Any, table: Table, y: np.ndarray, classes: np.ndarray) -> None:
+def warm_up(model: Any, table: Table, y: np.ndarray, **further: Any) -> None:
     """Compile what the model needs without touching it."""
     settings = copy.deepcopy(model.get_params(deep=False))
     if "n_estimators" in settings:
         settings["n_estimators"] = min(2, settings["n_estimators"])
-    type(model)(**settings).prequential(table, y, classes=classes)
-
-
-def _bytes_of(model: Any) -> int | None:
-    size = getattr(model, "nbytes", None)
-    return None if size is None else int(size)
+    type(model)(**settings).prequential(table, y, **further)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise.evaluation.prequential import CHUNK_ROWS, evaluate
-from edgewise.evaluation.runs import Run
+from edgewise.evaluation.ranking import evaluate_ranking
+from edgewise.evaluation.runs import StreamRun
 from edgewise.streams import datasets
 from edgewise.streams.table import as_table
 
@@ -18,14 +20,14 @@ Factory = Callable[[int], Any]  # seed -> an untrained model
 
 
 class Step(NamedTuple):
-    """Where a race is: rows done of a run, and its accuracy so far."""
+    """Where a race is: rows done of a run, and its accuracy, or rank loss, so far."""
 
     data: str
     model: str
     seed: int
     done: int
     total: int
-    accuracy: float
+    so_far: float
 
 
 class Mean(NamedTuple):
@@ -36,23 +38,22 @@ class Mean(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """One line of a race's table: a model on a stream, over all seeds."""
+    """One line of a race's table: a model on a stream, over all seeds; `qualities` are those of the kind of run."""
 
+    kind: type[StreamRun]
     data: str
     model: str
     learners: int | None
     order: str
     rows: int
     seeds: int
-    accuracy: Mean
-    last_fifth: Mean
-    kappa: Mean
+    qualities: dict[str, Mean]
     rows_per_second: Mean
     model_bytes: Mean | None
 
 
 class Race(NamedTuple):
-    runs: list[Run]
+    runs: list[StreamRun]
     summary: list[Summary]
 
 
@@ -80,22 +81,25 @@ def race_runs(
     rows: int | None = None,
     progress: Callable[[Step], None] | None = None,
     chunk_rows: int = CHUNK_ROWS,
-) -> Iterator[Run]:
+) -> Iterator[StreamRun]:
     """The runs of a race, one by one as they finish.
 
     A seed sets the order of the rows, `numpy.random.default_rng(seed).permutation(n)`, and the model's `random_state`;
     all models see the same orders. With `order="file"` rows stay as they are and the seed only reaches the model.
-    `rows` keeps the first so many rows of the order; the classes are those of all rows of the stream.
+    `rows` keeps the first so many rows of the order; the classes are those of all rows of the stream. Labels [n] are
+    guessed; label sets, an indicator matrix [n, k], are ranked.
     """
     for name, (X, y) in data.items():
-        table, labels = as_table(X), np.asarray(y)
-        classes = np.unique(labels)
+        table, labels = as_table(X), np.asarray(y.toarray() if hasattr(y, "toarray") else y)
+        run_one: Callable[..., StreamRun] = evaluate_ranking
+        if labels.ndim == 1:
+            run_one = partial(evaluate, classes=np.unique(labels))
         for seed in seeds:
             chosen = row_order(len(labels), order, seed)[:rows]
             inputs, targets = table[chosen], labels[chosen]
             for model_name, factory in models.items():
                 report = _reporter(progress, name, model_name, seed, len(targets))
-                run = evaluate(factory(seed), inputs, targets, classes=classes, progress=report, chunk_rows=chunk_rows)
+                run = run_one(factory(seed), inputs, targets, progress=report, chunk_rows=chunk_rows)
                 yield dataclasses.replace(run, model=model_name, data=name, seed=seed, order=order)
 
 
@@ -108,11 +112,11 @@ def row_order(n: int, order: str, seed: int) -> np.ndarray:
     raise ValueError(f"order={order!r}: shuffled or file")
 
 
-def summarize(runs: Sequence[Run]) -> list[Summary]:
+def summarize(runs: Sequence[StreamRun]) -> list[Summary]:
     """Mean and standard error over seeds, one line per stream and model, in the order of first appearance."""
-    groups: dict[tuple[Any, ...], list[Run]] = {}
+    groups: dict[tuple[Any, ...], list[StreamRun]] = {}
     for run in runs:
-        groups.setdefault((run.data, run.model, run.learners, run.order, run.rows), []).append(run)
+        groups.setdefault((type(run), run.data, run.model, run.learners, run.order, run.rows), []).append(run)
     return [_summary(group) for group in groups.values()]
 
 
@@ -123,19 +127,18 @@ def mean(values: Sequence[float]) -> Mean:
     return Mean(float(np.mean(values)), float(np.std(values, ddof=1) / math.sqrt(len(values))))
 
 
-def _summary(group: Sequence[Run]) -> Summary:
+def _summary(group: Sequence[StreamRun]) -> Summary:
     first = group[0]
     sizes = [run.model_bytes for run in group if run.model_bytes is not None]
     return Summary(
+        kind=type(first),
         data=first.data,
         model=first.model,
         learners=first.learners,
         order=first.order,
         rows=first.rows,
         seeds=len(group),
-        accuracy=mean([run.accuracy for run in group]),
-        last_fifth=mean([run.last_fifth for run in group]),
-        kappa=mean([run.kappa for run in group]),
+        qualities={quality.field: mean([getattr(run, quality.field) for run in group]) for quality in first.qualities},
         rows_per_second=mean([run.rows_per_second for run in group]),
         model_bytes=mean(sizes) if sizes else None,
     )
@@ -147,8 +150,8 @@ def _reporter(
     if progress is None:
         return None
 
-    def report(done: int, accuracy: float) -> None:
-        progress(Step(data, model, seed, done, total, accuracy))
+    def report(done: int, so_far: float) -> None:
+        progress(Step(data, model, seed, done, total, so_far))
 
     report(0, float("nan"))
     return report

@@ -10,10 +10,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NamedTuple, Self
 
 FORMAT = "edgewise-runs"
 VERSION = 1
@@ -21,18 +21,29 @@ VERSION = 1
 Label = str | int | float | bool
 
 
+class Quality(NamedTuple):
+    """A measure by which runs are compared: its field, its heading, and which of two values is better."""
+
+    field: str
+    heading: str
+    best: Callable[[Iterable[float]], float] = max
+
+
 @dataclass(frozen=True)
 class Curve:
-    """A learning curve: at each row number, accuracy in the window ending there and accuracy over all rows so far."""
+    """A learning curve: at each row number, the measure in the window ending there and over all rows so far."""
 
     rows: list[int]
     windowed: list[float]
     cumulative: list[float]
 
 
-@dataclass(frozen=True)
-class Run:
-    """One model over one stream in one order: every row is guessed, then learned."""
+@dataclass(frozen=True, kw_only=True)
+class StreamRun:
+    """One model over one stream in one order, every row predicted, then learned: what runs of all kinds tell."""
+
+    measure: ClassVar[str]  # what the learning curve shows
+    qualities: ClassVar[tuple[Quality, ...]]  # the first is the measure over all rows
 
     model: str
     data: str
@@ -41,12 +52,7 @@ class Run:
     learners: int | None
     rows: int
     features: int
-    classes: list[Label]
-    accuracy: float
     last_fifth: float
-    kappa: float
-    recall: list[float | None]  # by class; None for a class that never came
-    confusion: list[list[int]]  # [true][guessed]
     curve: Curve
     cpu_seconds: float  # of the learning loop alone: no compiling, no reading of data
     wall_seconds: float
@@ -54,6 +60,16 @@ class Run:
     peak_bytes: int | None  # most memory the process ever held, earlier runs in it included
     versions: dict[str, str]
     restarts: list[int] = dataclasses.field(default_factory=list)  # rows after which a learner began anew
+
+    @property
+    def overall(self) -> float:
+        """The measure over all rows."""
+        return float(getattr(self, self.qualities[0].field))
+
+    @property
+    def reference(self) -> tuple[str, float]:
+        """What would be had without looking at the examples, in words and as a number."""
+        raise NotImplementedError
 
     @property
     def rows_per_second(self) -> float:
@@ -64,14 +80,66 @@ class Run:
         save_runs([self], path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Run:
+    def load(cls, path: str | os.PathLike[str]) -> Self:
         runs = load_runs(path)
         if len(runs) != 1:
             raise ValueError(f"{os.fspath(path)}: holds {len(runs)} runs, not 1; use load_runs")
+        if not isinstance(runs[0], cls):
+            raise ValueError(f"{os.fspath(path)}: holds a {type(runs[0]).__name__}, not a {cls.__name__}")
         return runs[0]
 
 
-def save_runs(runs: Sequence[Run], path: str | os.PathLike[str]) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Run(StreamRun):
+    """A run over single labels: every row is guessed, then learned."""
+
+    measure = "accuracy"
+    qualities = (Quality("accuracy", "all rows"), Quality("last_fifth", "last fifth"), Quality("kappa", "kappa"))
+
+    classes: list[Label]
+    accuracy: float
+    kappa: float
+    recall: list[float | None]  # by class; None for a class that never came
+    confusion: list[list[int]]  # [true][guessed]
+
+    @property
+    def reference(self) -> tuple[str, float]:
+        return "always the commonest class", max(map(sum, self.confusion)) / self.rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankingRun(StreamRun):
+    """A run over label sets: the labels of every row are ranked by their scores, then its relevant ones are learned.
+
+    The measures are those of `ranking_measures`; `by_frequency` is the rank loss of the fixed order of labels from the
+    commonest to the rarest, and `without_pairs` of the rows could not be ranked wrongly.
+    """
+
+    measure = "rank loss"
+    qualities = (
+        Quality("rank_loss", "rank loss", min),
+        Quality("last_fifth", "last fifth", min),
+        Quality("one_error", "one-error", min),
+        Quality("coverage", "coverage", min),
+        Quality("average_precision", "precision"),
+    )
+
+    labels: int
+    rank_loss: float
+    hinge: float
+    logistic: float
+    one_error: float
+    coverage: float
+    average_precision: float
+    by_frequency: float
+    without_pairs: int
+
+    @property
+    def reference(self) -> tuple[str, float]:
+        return "always the commonest labels first", self.by_frequency
+
+
+def save_runs(runs: Sequence[StreamRun], path: str | os.PathLike[str]) -> None:
     """Write runs as JSON; a reader sees the old file or the new one, never half of one."""
     document = {"format": FORMAT, "version": VERSION, "runs": [dataclasses.asdict(run) for run in runs]}
     text = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False)
@@ -85,7 +153,7 @@ def save_runs(runs: Sequence[Run], path: str | os.PathLike[str]) -> None:
         draft.unlink(missing_ok=True)
 
 
-def load_runs(path: str | os.PathLike[str]) -> list[Run]:
+def load_runs(path: str | os.PathLike[str]) -> list[StreamRun]:
     """Read what `save_runs` wrote."""
     name = os.fspath(path)
     try:
@@ -102,15 +170,16 @@ def load_runs(path: str | os.PathLike[str]) -> list[Run]:
     return [_run(record, f"{name}: run {number}") for number, record in enumerate(records, start=1)]
 
 
-def _run(record: Any, where: str) -> Run:
-    expected = {field.name for field in dataclasses.fields(Run)}
+def _run(record: Any, where: str) -> StreamRun:
+    kind = RankingRun if isinstance(record, dict) and "rank_loss" in record else Run
+    expected = {field.name for field in dataclasses.fields(kind)}
     if isinstance(record, dict):
         record = {"restarts": [], **record}  # files older than drift have none
     if not isinstance(record, dict) or set(record) != expected:
         odd = sorted(expected.symmetric_difference(record)) if isinstance(record, dict) else [type(record).__name__]
         raise ValueError(f"{where}: fields missing or unknown: {', '.join(map(str, odd))}")
     try:
-        return Run(**{**record, "curve": Curve(**record["curve"])})
+        return kind(**{**record, "curve": Curve(**record["curve"])})
     except TypeError as error:
         raise ValueError(f"{where}: curve: {error}") from error
 

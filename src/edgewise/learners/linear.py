@@ -1,4 +1,4 @@
-"""Online softmax regression with AdaGrad (Duchi, Hazan and Singer 2011), one bank of arrays for all linear learners.
+"""Online softmax and logistic regression with AdaGrad (Duchi, Hazan and Singer 2011), one bank for all linear learners.
 
 Numeric columns are standardized by the running mean and variance of the stream and clipped; a nominal column has an
 input for each code.
@@ -33,6 +33,13 @@ class SoftmaxRegression(Parameterized):
         for name in ("step", "clip"):
             if not getattr(self, name) > 0.0:
                 raise ValueError(f"{name}={getattr(self, name)!r}: a positive number")
+
+
+class BinaryRelevance(SoftmaxRegression):
+    """A logistic regression for each label, which tells whether the label is relevant, whatever the others are.
+
+    Parameters are those of `SoftmaxRegression`.
+    """
 
 
 class LinearBank(NamedTuple):
@@ -88,8 +95,8 @@ def dot(a, b, n):
 
 
 @kernel
-def linear_speaks(bank, i, numeric, nominal, means, variances, inputs, p):
-    """Fill p with linear learner i's probabilities, and `inputs` with what it learns from."""
+def linear_logits(bank, i, numeric, nominal, means, variances, inputs, logits):
+    """Fill `logits` with linear learner i's scores, and `inputs` with what it learns from."""
     n = numeric.size
     clip = bank.clip[i]
     for f in range(n):
@@ -98,22 +105,40 @@ def linear_speaks(bank, i, numeric, nominal, means, variances, inputs, p):
             z = min(max((numeric[f] - means[f]) / math.sqrt(variances[f]), -clip), clip)
         inputs[f] = z
     inputs[n] = 1.0
-    for r in range(p.size):
+    for r in range(logits.size):
         logit = dot(bank.weights[i, r], inputs, n + 1)
         for c in range(nominal.size):
             if nominal[c] >= 0:
                 logit += bank.weights[i, r, bank.offset[c] + nominal[c]]
-        p[r] = logit
+        logits[r] = logit
+
+
+@kernel
+def linear_speaks(bank, i, numeric, nominal, means, variances, inputs, p):
+    """Fill p with the probabilities of a `SoftmaxRegression`."""
+    linear_logits(bank, i, numeric, nominal, means, variances, inputs, p)
     softmax(p, p)
 
 
 @kernel
-def linear_learns(bank, i, nominal, label, w, inputs, p):
-    """One AdaGrad step of linear learner i on the example it has just spoken of, with weight w."""
+def binary_speaks(bank, i, numeric, nominal, means, variances, inputs, chances, p):
+    """Fill `chances` with a `BinaryRelevance`'s probabilities that labels are relevant, and p with their shares."""
+    linear_logits(bank, i, numeric, nominal, means, variances, inputs, p)
+    total = 0.0
+    for r in range(p.size):
+        chances[r] = 1.0 / (1.0 + math.exp(-p[r]))
+        total += chances[r]
+    for r in range(p.size):
+        p[r] = chances[r] / total
+
+
+@kernel
+def linear_learns(bank, i, nominal, slopes, inputs):
+    """One AdaGrad step of linear learner i on the example it has just spoken of; `slopes` are those of its logits."""
     n = inputs.size
     step = bank.step[i]
-    for r in range(p.size):
-        g = w * (p[r] - (1.0 if r == label else 0.0))
+    for r in range(slopes.size):
+        g = slopes[r]
         weights, squares = bank.weights[i, r], bank.squares[i, r]
         for e in range(n):
             slope = g * inputs[e]

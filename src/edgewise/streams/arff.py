@@ -61,6 +61,12 @@ def chunks(path: str, options: Options, chunk_rows: int) -> Iterator[tuple[Table
             yield encoded
 
 
+def attributes_of(path: str) -> list[Attribute]:
+    """What the header of a file declares."""
+    with open_text(path) as file:
+        return read_header(path, _content(numbered_lines(file)))
+
+
 def _content(lines: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
     """Lines that are neither blank nor comments."""
     return ((number, line) for number, line in lines if not is_blank(line) and not line.lstrip().startswith(b"%"))

@@ -30,7 +30,7 @@ def encode_lines(schema: Schema, lines: Sequence[bytes], delimiter: str) -> tupl
     block = b"".join(lines)
     text = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
     types = {str(column.position): pyarrow.float64() if column.index is None else text for column in schema.columns}
-    types[str(schema.target.position)] = text
+    types |= {str(target.position): text for target in schema.targets}
     try:
         read = csv.read_csv(
             pyarrow.BufferReader(block),
@@ -55,11 +55,13 @@ def encode_lines(schema: Schema, lines: Sequence[bytes], delimiter: str) -> tupl
             else:
                 indices, distinct = _dictionary(cells)
                 values[:, j] = column.codes(distinct, schema.missing)[indices]
-        indices, distinct = _dictionary(read.column(str(schema.target.position)).combine_chunks())
-        y = schema.target.encode(distinct, schema.missing)[indices]
+        labels = []
+        for target in schema.targets:
+            indices, distinct = _dictionary(read.column(str(target.position)).combine_chunks())
+            labels.append(target.encode(distinct, schema.missing)[indices])
     except (pyarrow.ArrowInvalid, CellError, ValueError):
         return None
-    return Table(values, schema.features()), y
+    return Table(values, schema.features()), schema.joined(labels)
 
 
 def _dictionary(cells: object) -> tuple[np.ndarray, list[str]]:

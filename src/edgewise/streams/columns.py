@@ -27,6 +27,7 @@ class Options:
     """What the caller of `read` or `stream` asks for; None and "auto" leave it to the file."""
 
     target: str | int | None = None
+    labels: tuple[str | int, ...] | None = None
     drop: tuple[str | int, ...] = ()
     categorical: tuple[str | int, ...] = ()
     numeric: tuple[str | int, ...] = ()
@@ -171,15 +172,27 @@ def whole(cell: str) -> int:
 
 @dataclass
 class Schema:
-    """How one file is read: its columns, its target, and which cells are missing."""
+    """How one file is read: its columns, its target, and which cells are missing.
+
+    There is one target, or, where `multi_label`, one for each label, all of them 0 or 1.
+    """
 
     path: str
     names: list[str] | None
     width: int
     columns: list[Column]
-    target: Target
+    targets: tuple[Target, ...]
     missing: tuple[str, ...]
+    multi_label: bool = False
     line_word: str = field(default="line")
+
+    @property
+    def target(self) -> Target:
+        return self.targets[0]
+
+    def joined(self, labels: Sequence[np.ndarray]) -> np.ndarray:
+        """The labels of each target as one array: an indicator matrix where there may be several."""
+        return np.column_stack(labels).astype(np.int8) if self.multi_label else labels[0]
 
     def features(self) -> tuple[Feature, ...]:
         return tuple(column.feature() for column in self.columns)
@@ -206,14 +219,16 @@ class Schema:
                 values[:, j] = column.encode(cells[column.position], self.missing)
             except CellError as error:
                 bad.append((error.row, column.position, str(error)))
-        try:
-            y = self.target.encode(cells[self.target.position], self.missing)
-        except CellError as error:
-            bad.append((error.row, self.target.position, str(error)))
+        labels = []
+        for target in self.targets:
+            try:
+                labels.append(target.encode(cells[target.position], self.missing))
+            except CellError as error:
+                bad.append((error.row, target.position, str(error)))
         if bad:
             row, position, reason = min(bad)  # the first in the file, whichever column was looked at first
             raise self.bad_cell(lines[row], position, reason)
-        return Table(values, self.features()), y
+        return Table(values, self.features()), self.joined(labels)
 
 
 def position_of(chosen: str | int, names: Sequence[str] | None, width: int, option: str, path: str) -> int:
@@ -252,16 +267,20 @@ def make_schema(
         raise ValueError(f"{path}: 1 column only; a target and at least 1 feature are needed")
     declared = {} if declared is None else declared
     missing = options.missing
-    target = position_of(-1 if options.target is None else options.target, names, width, "target", path)
+    if options.labels is None:
+        taken = {position_of(-1 if options.target is None else options.target, names, width, "target", path)}
+    else:
+        taken = positions("labels", options.labels)
     dropped = positions("drop", options.drop)
     nominal, numeric = positions("categorical", options.categorical), positions("numeric", options.numeric)
     for position in nominal & numeric:
         raise ValueError(f"{path}: column {position + 1} is given as categorical and as numeric")
-    if target in dropped:
-        raise ValueError(f"{path}: column {target + 1} is the target and can not be dropped")
+    for position in taken & dropped:
+        word = "the target" if options.labels is None else "a label"
+        raise ValueError(f"{path}: column {position + 1} is {word} and can not be dropped")
     columns: list[Column] = []
     for position in range(width):
-        if position == target or position in dropped:
+        if position in taken or position in dropped:
             continue
         name = names[position] if names else f"x{len(columns)}"
         if position in numeric:
@@ -274,7 +293,11 @@ def make_schema(
         else:
             columns.append(Column(position, name))
     if not columns:
-        raise ValueError(f"{path}: no feature is left beside the target")
+        raise ValueError(f"{path}: no feature is left beside the {'target' if options.labels is None else 'labels'}")
+    if options.labels is not None:
+        indicators = tuple(Target(position, int, (0, 1), "values of a label") for position in sorted(taken))
+        return Schema(path, names, width, columns, indicators, missing, multi_label=True)
+    (target,) = taken
     labels = Target(target, str)
     if options.classes is not None:
         labels = Target(target, kind_of_classes(options.classes), options.classes)
@@ -285,7 +308,7 @@ def make_schema(
     elif target not in nominal and target not in declared and _all_numbers(samples[target], missing):
         present = [cell for cell in samples[target] if cell.strip() not in missing]
         labels.kind = int if all(is_integer(cell.strip()) for cell in present) else float
-    return Schema(path, names, width, columns, labels, missing)
+    return Schema(path, names, width, columns, (labels,), missing)
 
 
 def _all_numbers(cells: Sequence[str], missing: Sequence[str]) -> bool:

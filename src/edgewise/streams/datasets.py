@@ -18,6 +18,7 @@ import numpy as np
 from edgewise.streams import storage
 from edgewise.streams.columns import is_number
 from edgewise.streams.files import read
+from edgewise.streams.mulan import read_mulan
 from edgewise.streams.registry import SETS, DataFile, Dataset
 from edgewise.streams.storage import path_of
 from edgewise.streams.table import Feature, Table, concat, look_up
@@ -65,7 +66,8 @@ def check(name: str) -> dict[str, str]:
 def load(name: str, *, rows: int | None = None) -> Examples:
     """Examples and labels of a data set, or its first `rows` rows (or as many as there are).
 
-    Labels are text or integers.
+    Labels are text or integers. Of a multi-label set they are an indicator matrix, 0 or 1 (int8), whose columns
+    `info(name).labels` names; the first `info(name).train_rows` rows are those for training.
     """
     dataset = info(name)
     if rows is not None and rows < 1:
@@ -73,6 +75,8 @@ def load(name: str, *, rows: int | None = None) -> Examples:
     files = storage.fetch_files(dataset)
     if name == "isolet-50":
         table, y = _projected(dataset, files)
+    elif dataset.labels:
+        table, y = _read_parts(dataset, files, rows)
     else:
         wanted = None if rows is None else rows + dataset.spare_rows
         table, y = _read_files(dataset, files, wanted)
@@ -110,10 +114,30 @@ def _read_files(dataset: Dataset, files: list[tuple[DataFile, str, Path]], rows:
     return concat(tables), np.concatenate(labels)
 
 
+def _read_parts(dataset: Dataset, files: list[tuple[DataFile, str, Path]], rows: int | None) -> Examples:
+    """The parts of a multi-label set; the last of its files names the labels."""
+    *parts, (_, _, xml) = files
+    tables: list[Table] = []
+    indicators: list[np.ndarray] = []
+    for _, _, path in parts:
+        left = None if rows is None else rows - sum(map(len, tables))
+        if left is not None and left <= 0:
+            break
+        table, Y, labels = read_mulan(path, xml, rows=left)
+        if labels != dataset.labels:
+            raise ValueError(f"{dataset.name}: {path} has other labels than those registered, {dataset.labels}")
+        tables.append(table)
+        indicators.append(Y)
+    return concat(tables), np.concatenate(indicators)
+
+
 def _verify(dataset: Dataset, table: Table, y: np.ndarray, files: list[tuple[DataFile, str, Path]]) -> None:
     """Refuse a file with other rows than registered, whatever its checksum."""
-    labels, counts = np.unique(y, return_counts=True)
-    found = dict(zip(labels.tolist(), counts.tolist(), strict=True))
+    if dataset.labels:
+        found = dict(zip(dataset.labels, y.sum(axis=0).tolist(), strict=True)) if dataset.class_counts else {}
+    else:
+        labels, counts = np.unique(y, return_counts=True)
+        found = dict(zip(labels.tolist(), counts.tolist(), strict=True))
     if table.shape != (dataset.rows, dataset.features) or found != dict(dataset.class_counts):
         paths = ", ".join(str(path) for _, _, path in files)
         expected = f"{dataset.rows} x {dataset.features} with classes {dataset.class_counts}"

@@ -40,6 +40,7 @@ def read(
     path: str | os.PathLike[str],
     *,
     target: str | int | None = None,
+    labels: Columns | None = None,
     format: str | None = None,
     categorical: Columns = (),
     numeric: Columns = (),
@@ -54,19 +55,21 @@ def read(
     """The examples of a file and their labels.
 
     Columns are given by name or by position, negative ones from the end. `target` is the last column unless given
-    (LIBSVM: the label). `format` is "csv", "arff", "libsvm" or "parquet", else told by the file name; .gz, .xz and
-    .bz2 are unpacked on the way. A CSV column is nominal if one of its first 10,000 cells (fewer in files of more than
-    200 columns) is not a number; `categorical` and `numeric` overrule this, `drop` leaves columns out. Labels are
-    integers if those first ones all are, else floats if they are numbers, else text; `classes` lists those allowed.
-    `header` is True, False, "auto", or the names of the columns of a file without header. Cells in `missing` are
-    missing values. `n_features` is for LIBSVM, whose last features may all be 0. `rows` stops early. A cell that does
-    not fit raises ValueError with file, line and column.
+    (LIBSVM: the label). `labels` are columns of 0 and 1 instead of one target, in CSV and ARFF: y is then the matrix of
+    these indicators (int8), in the order of the file. `format` is "csv", "arff", "libsvm" or "parquet", else told by
+    the file name; .gz, .xz and .bz2 are unpacked on the way. A CSV column is nominal if one of its first 10,000 cells
+    (fewer in files of more than 200 columns) is not a number; `categorical` and `numeric` overrule this, `drop` leaves
+    columns out. A target is integer if those first cells all are, else float if they are numbers, else text; `classes`
+    lists those allowed. `header` is True, False, "auto", or the names of the columns of a file without header. Cells in
+    `missing` are missing values. `n_features` is for LIBSVM, whose last features may all be 0. `rows` stops early. A
+    cell that does not fit raises ValueError with file, line and column.
     """
     if rows is not None and rows < 1:
         raise ValueError(f"rows={rows}: at least 1 row must be read")
     parts = stream(
         path,
         target=target,
+        labels=labels,
         format=format,
         categorical=categorical,
         numeric=numeric,
@@ -78,21 +81,22 @@ def read(
         n_features=n_features,
         chunk_rows=READ_ROWS if rows is None else min(rows, READ_ROWS),
     )
-    values, labels, count = [], [], 0
+    values, targets, count = [], [], 0
     for table, y in parts:
         values.append(table.values)
-        labels.append(y)
+        targets.append(y)
         count += len(y)
         if rows is not None and count >= rows:
             break
     # Categories only grow at the end, so the last chunk knows the codes of all.
-    return Table(np.concatenate(values)[:rows], table.features), np.concatenate(labels)[:rows]
+    return Table(np.concatenate(values)[:rows], table.features), np.concatenate(targets)[:rows]
 
 
 def stream(
     path: str | os.PathLike[str],
     *,
     target: str | int | None = None,
+    labels: Columns | None = None,
     format: str | None = None,
     categorical: Columns = (),
     numeric: Columns = (),
@@ -120,6 +124,7 @@ def stream(
         raise ValueError(f"format={format!r}: expected one of {', '.join(FORMATS)}")
     options = Options(
         target,
+        None if labels is None else _columns("labels", labels),
         _columns("drop", drop),
         _columns("categorical", categorical),
         _columns("numeric", numeric),
@@ -145,12 +150,19 @@ def _check(format: str, options: Options) -> None:
     foreign = {
         "csv": ("n_features",),
         "arff": ("n_features", "header", "delimiter"),
-        "libsvm": ("header", "delimiter", "target", "categorical", "numeric", "drop"),
-        "parquet": ("n_features", "header", "delimiter"),
+        "libsvm": ("header", "delimiter", "target", "labels", "categorical", "numeric", "drop"),
+        "parquet": ("n_features", "header", "delimiter", "labels"),
     }
     for option in foreign[format]:
         if getattr(options, option) != getattr(default, option):
             raise ValueError(f"{option}={getattr(options, option)!r}: not an option of {format} files")
+    if options.labels is not None:
+        if options.target is not None:
+            raise ValueError(f"target={options.target!r} and labels: a file has one target or several labels, not both")
+        if options.classes is not None:
+            raise ValueError("classes: labels are 0 or 1; give classes for a single target only")
+        if not options.labels:
+            raise ValueError("labels=(): at least 1 label is needed")
     if isinstance(options.header, str) and options.header != "auto":
         raise ValueError(f'header={options.header!r}: expected True, False, "auto" or the names of the columns')
     if options.delimiter is not None and len(options.delimiter) != 1:

@@ -6,54 +6,12 @@ whose checksum is not known, `substitute` says so, and the loaded rows and class
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
+
+from edgewise.streams.dataset import UCI_CITATION, DataFile, Dataset
+from edgewise.streams.mulan_sets import EMOTIONS, MEDIAMILL, MEDIAMILL_REDUCED, SCENE, YEAST
 
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
-UCI_CITATION = "Dua and Graff, UCI Machine Learning Repository, University of California, Irvine"
-
-
-@dataclass(frozen=True)
-class DataFile:
-    """A file of a data set. `sha256` is that of the file named, `content_sha256` that of what it unpacks to."""
-
-    name: str
-    sha256: str | None = None
-    content_sha256: str | None = None
-    url: str | None = None
-    member: str | None = None  # the name inside the zip that `url` points to
-
-
-@dataclass(frozen=True)
-class Dataset:
-    """What is known of a data set. `class_counts` maps each label to its number of rows."""
-
-    name: str
-    title: str
-    features: int
-    class_counts: Mapping[Any, int]
-    files: tuple[DataFile, ...]
-    source: str
-    citation: str = UCI_CITATION
-    in_order: bool = False  # True: the order of the rows is time, and shuffling would destroy it
-    substitute: DataFile | None = None  # one file that stands for all `files` where these can not be downloaded
-    options: dict[str, Any] = field(default_factory=dict, repr=False)
-    spare_rows: int = 0  # rows of the files that preparing leaves out
-    train_rows: int | None = None  # where train and test are told apart: the first rows, so many, are for training
-
-    @property
-    def rows(self) -> int:
-        return sum(self.class_counts.values())
-
-    @property
-    def classes(self) -> int:
-        return len(self.class_counts)
-
-    @property
-    def urls(self) -> tuple[str, ...]:
-        files = (*self.files, *([self.substitute] if self.substitute else []))
-        return tuple(file.url for file in files if file.url)
 
 
 def _plain(name: str, sha256: str, folder: str) -> DataFile:
@@ -358,5 +316,10 @@ SETS: dict[str, Dataset] = {
         PENDIGITS,
         POKER,
         SATIMAGE,
+        EMOTIONS,
+        SCENE,
+        YEAST,
+        MEDIAMILL,
+        MEDIAMILL_REDUCED,
     )
 }

@@ -110,6 +110,7 @@ def download(name: str, file: DataFile) -> Path:
     cache = cache_folder()
     advice = f"or put {unpacked_name(file.name)} into a folder and set {VARIABLE} to it"
     if file.url is None:
+        advice = f"{file.by_hand}: {advice.removeprefix('or ')}" if file.by_hand else advice
         raise OSError(f"{name}: {file.name} has no address to download from; {advice}")
     pooch.get_logger().setLevel("WARNING")
     arrived = Path(file.url).name

@@ -1,0 +1,114 @@
+"""Times of OnlineBMR beside Ada.OLMR, and how they grow on a stream of mediamill's shape -> results/ranking_speed.json.
+
+    python benchmarks/ranking_speed.py [--repeats 3] [--part paper] [--quick]
+
+CPU seconds of one process with one thread, compiling left out; `ranking.py --table` puts them on its page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from typing import Any
+
+os.environ.update({name: "1" for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")})
+
+import cells
+import numpy as np
+from ranking import FEW_LABELS, MANY_LABELS, TREES
+from speed import machine
+
+import edgewise
+
+ANSWER = cells.RESULTS / "ranking_speed.json"
+ROWS, FEATURES = 43_907, 120
+EDGE = 0.01
+PARTS = ("paper", "synthetic")
+
+
+def synthetic(rows: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Label sets of mediamill's shape: a label is relevant where a linear function of six features is large.
+
+    Labels are as frequent as in mediamill_reduced, so that 4.4 are relevant on average.
+    """
+    rng = np.random.default_rng(seed)
+    about = edgewise.datasets.info("mediamill_reduced")
+    share = np.array(list(about.class_counts.values())) / about.rows
+    X = rng.random((rows, FEATURES))
+    Y = np.zeros((rows, share.size), np.int8)
+    for label, wanted in enumerate(share):
+        chosen = rng.choice(FEATURES, 6, replace=False)
+        value = X[:, chosen] @ rng.normal(size=6) + 0.3 * rng.normal(size=rows)
+        Y[:, label] = value > np.quantile(value, 1 - wanted)
+    return X, Y
+
+
+def seconds(model: Any, X: Any, Y: np.ndarray) -> float:
+    before = time.process_time()
+    model.prequential(X, Y)
+    return time.process_time() - before
+
+
+def bmr(learners: int = TREES, **settings: Any) -> Any:
+    return edgewise.OnlineBMR.preset("paper", n_estimators=learners, random_state=1, **settings)
+
+
+def of_the_paper(repeats: int, rows: int | None) -> list[dict[str, Any]]:
+    """Every model once, then again, so that a busy machine slows all of them alike."""
+    results = []
+    for data, edges in (("yeast", FEW_LABELS), ("mediamill_reduced", MANY_LABELS)):
+        table, Y = edgewise.datasets.load(data, rows=rows)
+        models = {"AdaOLMR": lambda: edgewise.AdaOLMR.preset("paper", n_estimators=TREES, random_state=1)}
+        for edge in edges:
+            models[f"OnlineBMR hinge, edge {edge:g}"] = lambda edge=edge: bmr(edge=edge)
+        models[f"OnlineBMR rank, edge {EDGE:g}"] = lambda: bmr(edge=EDGE, loss="rank", vote="label")
+        for model in models.values():
+            model().prequential(table[:20], Y[:20])
+        times: dict[str, list[float]] = {name: [] for name in models}
+        for _ in range(repeats):
+            for name, model in models.items():
+                times[name].append(seconds(model(), table, Y))
+        for name, found in times.items():
+            ratio = min(found) / min(times["AdaOLMR"])
+            results.append({"data": data, "model": name, "cpu_s": found, "best_cpu_s": min(found), "over_olmr": ratio})
+            print(f"{data:17} {name:28} {min(found):7.2f} CPU s  {ratio:5.2f} times AdaOLMR", flush=True)
+    return results
+
+
+def of_mediamill(scale: int) -> list[dict[str, Any]]:
+    X, Y = synthetic(ROWS // scale)
+    print(f"{len(Y)} rows, {Y.sum(axis=1).mean():.2f} relevant labels on average", flush=True)
+    table = edgewise.as_table(X)
+    bmr(2, edge=EDGE).prequential(table[:20], Y[:20])
+    results = []
+    for rows, learners in [
+        *((len(Y) // part, TREES) for part in (8, 4, 1)),
+        *((len(Y) // 8, learners) for learners in (25, 50)),
+    ]:
+        used = seconds(bmr(learners, edge=EDGE), table[:rows], Y[:rows])
+        results.append({"rows": rows, "learners": learners, "cpu_s": used})
+        print(f"{rows:6} rows, {learners:3} learners {used:8.1f} CPU s", flush=True)
+    return results
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=3, help="timed runs, of which the best counts")
+    parser.add_argument("--part", help=f"some of {','.join(PARTS)}; the others stay as they were measured before")
+    parser.add_argument("--quick", action="store_true", help="few rows, nothing kept: does everything run?")
+    arguments = parser.parse_args()
+    report = json.loads(ANSWER.read_text()) if ANSWER.exists() else {}
+    report |= {"machine": machine(), "repeats": arguments.repeats, "edge": EDGE, **cells.stamp()}
+    for part in cells.chosen(arguments.part, PARTS, "--part"):
+        if part == "paper":
+            report[part] = of_the_paper(1 if arguments.quick else arguments.repeats, 100 if arguments.quick else None)
+        else:
+            report[part] = of_mediamill(100 if arguments.quick else 1)
+        if not arguments.quick:
+            ANSWER.write_text(json.dumps(report, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

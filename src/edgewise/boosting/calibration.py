@@ -1,0 +1,72 @@
+"""From scores to label sets: one logistic curve per label, learned online from the scores that were predicted.
+
+A ranking says nothing about how many labels are relevant. Label l is taken to be relevant with probability 1/(1 +
+exp(-(a_l z_l + b_l))), where z_l is its score, less the mean of the example's scores, in units of the root mean square
+of such differences so far, at most 5 in size: early scores tell little of how far later ones go. After every round a_l
+and b_l take an AdaGrad step (Duchi, Hazan and Singer 2011) on the log loss of what they said before the label set came.
+A label is predicted where its probability is at least 1/2: its score then exceeds a threshold that is its own.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from edgewise._compile import kernel
+
+STEP = 0.2
+CLIP = 5.0
+SLOPE, OFFSET = 0, 1
+
+
+class Calibration(NamedTuple):
+    """The curves of k labels."""
+
+    curve: np.ndarray  # [k, 2] a and b
+    squares: np.ndarray  # [k, 2] sums of squared gradients
+    spread: np.ndarray  # [2] number of scores seen, and the sum of the squares of their distances to the mean
+
+
+def make_calibration(k: int) -> Calibration:
+    """Curves that say 1/2 where a score is the mean of its example's scores."""
+    curve = np.zeros((k, 2))
+    curve[:, SLOPE] = 1.0
+    return Calibration(curve, np.zeros((k, 2)), np.zeros(2))
+
+
+@kernel
+def relevance(calibration, scores, z, p):
+    """Fill z with the scores as the curves take them and p with the probability that each label is relevant."""
+    k = scores.size
+    middle = 0.0
+    for l in range(k):
+        middle += scores[l]
+    middle /= k
+    spread = calibration.spread
+    unit = math.sqrt(spread[1] / spread[0]) if spread[1] > 0.0 else 1.0
+    for l in range(k):
+        z[l] = min(max((scores[l] - middle) / unit, -CLIP), CLIP)
+        p[l] = 1.0 / (1.0 + math.exp(-(calibration.curve[l, SLOPE] * z[l] + calibration.curve[l, OFFSET])))
+
+
+@kernel
+def calibrate(calibration, scores, order, size, weight, z, p):
+    """Learn from one example whose relevant labels are the first `size` of `order`."""
+    k = scores.size
+    relevance(calibration, scores, z, p)
+    middle = 0.0
+    for l in range(k):
+        middle += scores[l]
+    middle /= k
+    for j in range(k):
+        l = order[j]
+        error = weight * (p[l] - (1.0 if j < size else 0.0))
+        for c in range(2):
+            slope = error * z[l] if c == SLOPE else error
+            calibration.squares[l, c] += slope * slope
+            if calibration.squares[l, c] > 0.0:
+                calibration.curve[l, c] -= STEP * slope / math.sqrt(calibration.squares[l, c])
+        calibration.spread[1] += (scores[l] - middle) ** 2
+    calibration.spread[0] += k
