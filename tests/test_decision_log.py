@@ -55,7 +55,7 @@ def test_what_is_written_comes_back(path):
     assert logged.propensities.tolist() == [0.9, 0.15, 0.05]
     assert logged.probabilities.tolist() == [[0.9, 0.05, 0.05], [0.7, 0.15, 0.15], [0.9, 0.05, 0.05]]
     np.testing.assert_array_equal(logged.rewards, [1.0, np.nan, 0.0])
-    assert logged.X == as_table(np.array(rows, object))
+    assert as_table(np.array(rows, object)) == logged.X
     assert (logged.repeated, logged.unmatched) == (0, 0)
     answered = logged.answered()
     assert answered.ids.tolist() == [7, 9]
@@ -126,7 +126,7 @@ def test_any_rows_and_any_order_of_feedback(tmp_path_factory, ending, rows, orde
             log.feedback(number, truth[number])
     logged = read_log(path)
     assert logged.rewards.tolist() == [float(right) for right in truth]
-    assert logged.X == as_table(np.array(rows, object))
+    assert as_table(np.array(rows, object)) == logged.X
 
 
 def test_parts_of_a_parquet_log_are_whole_files(tmp_path, monkeypatch):
@@ -189,12 +189,20 @@ def test_a_part_that_was_cut_off(tmp_path):
     with pytest.warns(UserWarning, match="cut off"):
         assert read_log(path).ids.tolist() == [0]
     (path / "part-000002.parquet").write_bytes(whole[:100])
-    with pytest.raises(ValueError, match=r"part-000002\.parquet: not a Parquet file"), pytest.warns(UserWarning):
+    (path / ".part-000002.parquet.draft").unlink()
+    with pytest.raises(ValueError, match=r"part-000002\.parquet: not a Parquet file"):
         read_log(path)
 
 
 HEADER = {"format": "edgewise-decisions", "version": 1, "classes": [0, 1]}
-DECISION = {"event": "decision", "id": 0, "label": 1, "propensity": 0.5, "probabilities": [0.5, 0.5], "features": {"a": 1}}
+DECISION = {
+    "event": "decision",
+    "id": 0,
+    "label": 1,
+    "propensity": 0.5,
+    "probabilities": [0.5, 0.5],
+    "features": {"a": 1},
+}
 
 
 @pytest.mark.parametrize(

@@ -124,10 +124,8 @@ def read_lines(path: Path) -> Stored:
     if last and _json(last) is not None:
         lines.append(last)
     elif last:
-        warnings.warn(
-            f"{path}, line {len(lines) + 1}: cut off, its writer was stopped; the {len(lines)} lines before it are used",
-            stacklevel=2,
-        )
+        told = f"cut off, its writer was stopped; the {len(lines)} lines before it are used"
+        warnings.warn(f"{path}, line {len(lines) + 1}: {told}", stacklevel=2)
     records = []
     for number, line in enumerate(lines, start=1):
         record = _json(line)
@@ -205,7 +203,7 @@ def _end_line(path: Path) -> None:
 
 
 def _one_type_each(rows: list[dict[str, Any] | None]) -> list[dict[str, Any] | None]:
-    """Features whose values are all numbers or all text: in a column with both, a number becomes its category's name."""
+    """Features that hold only numbers or only text: in one that has both, a number becomes the name of a category."""
     texts = {name for row in rows if row for name, value in row.items() if isinstance(value, str)}
 
     def cell(name: str, value: Any) -> Any:
