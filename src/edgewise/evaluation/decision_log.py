@@ -207,8 +207,8 @@ def _check_event(place: str, event: Event, codes: Mapping[Any, int], first: Even
         raise ValueError(f"{place}: label={label!r}: one of {list(codes)!r}")
     if not (isinstance(propensity, float | int) and 0.0 < propensity <= 1.0):
         raise ValueError(f"{place}: propensity={propensity!r}: a number in (0, 1]")
-    numbers = isinstance(probabilities, list) and all(isinstance(value, float | int) for value in probabilities)
-    if not numbers or len(probabilities) != len(codes):
+    numbers = [isinstance(value, float | int) for value in probabilities] if isinstance(probabilities, list) else []
+    if len(numbers) != len(codes) or not all(numbers):
         raise ValueError(f"{place}: probabilities={probabilities!r}: one for each of {len(codes)} classes")
     if not isinstance(event.get("features"), dict):
         raise ValueError(f"{place}: the decision has no features")
