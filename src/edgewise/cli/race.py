@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from edgewise.evaluation.runs import Run
 
 DEFAULT_MODELS = "olm,mbbm,oza,trees"
+DEFAULT_BANDITS = "adabandit,banditbbm,binbandit,olm,mbbm"  # with --bandit: the bandits, and those told the labels
 DEFAULT_OUT = "race-results"
 RUNS, PICTURE = "runs.json", "curves.png"
 
@@ -24,6 +25,7 @@ Examples:
   edgewise race car nursery --models olm,mbbm:0.05,trees --seeds 5
   edgewise race letter --rows 5000 --learners 30 --preset paper
   edgewise race my.csv --header --target label --categorical color,size
+  edgewise race car --bandit --rate 0.1 --learners 20
   edgewise race --from race-results/runs.json
 """
 
@@ -34,9 +36,7 @@ Examples:
     "--models",
     "-m",
     metavar="NAMES",
-    default=DEFAULT_MODELS,
-    show_default=True,
-    help="Who races (see 'edgewise models').",
+    help=f"Who races (see 'edgewise models'). [default: {DEFAULT_MODELS}]",
 )
 @click.option(
     "--learners",
@@ -54,6 +54,17 @@ Examples:
     default=1,
     show_default=True,
     help="Repeat with seeds 1 to K: other shuffles, other random choices.",
+)
+@click.option(
+    "--bandit",
+    is_flag=True,
+    help=f"Bandits, which are told only right or wrong: {DEFAULT_BANDITS}, and Vowpal Wabbit where it is installed.",
+)
+@click.option(
+    "--rate",
+    metavar="RHO",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="How often a bandit shows another label than its guess. [default: each model's own]",
 )
 @click.option("--rows", metavar="R", type=click.IntRange(min=1), help="Stop after so many rows.")
 @click.option("--preset", type=click.Choice(["paper"]), help="Settings of the paper instead of edgewise's defaults.")
@@ -92,9 +103,11 @@ Examples:
 @debug_option
 def race(
     data: tuple[str, ...],
-    models: str,
+    models: str | None,
     learners: int,
     seeds: int,
+    bandit: bool,
+    rate: float | None,
     rows: int | None,
     preset: str | None,
     order: str | None,
@@ -108,7 +121,8 @@ def race(
     """Compare models on streams of examples.
 
     DATA is the name of a data set (see 'edgewise data list') or a file of your own. Every row is guessed, then learned.
-    The race ends in a table, a picture of the learning curves, and a JSON file of all runs.
+    The race ends in a table, a picture of the learning curves, and a JSON file of all runs. The accuracy of a bandit is
+    that of the labels it shows, exploration included.
     """
     if saved is not None:
         if data:
@@ -119,7 +133,10 @@ def race(
         raise click.UsageError("no DATA given: name a data set or a file, for instance 'edgewise race car'")
     from edgewise.cli.sources import parse_sources
 
-    specs = _parse_models(models, preset)
+    line_up = DEFAULT_BANDITS if bandit else DEFAULT_MODELS
+    specs = _parse_models(line_up if models is None else models, preset)
+    if bandit or rate is not None:
+        specs = _bandits(specs, rate, bandit and models is None)
     with reading_input():
         sources = parse_sources(data, target=target, categorical=categorical, header=header)
         if (target or categorical or header is not None) and all(source.path is None for source in sources):
@@ -174,6 +191,19 @@ def _parse_models(text: str, preset: str | None) -> list[ModelSpec]:
         raise BadInput(f"--models {text!r} names no model")
     with reading_input():
         return list(dict.fromkeys(ModelSpec.parse(name, preset) for name in names))
+
+
+def _bandits(specs: list[Any], rate: float | None, with_peer: bool) -> list[Any]:
+    """The models with the exploration rate, and Vowpal Wabbit's contextual bandit where it is installed."""
+    from dataclasses import replace
+
+    from edgewise.evaluation.vowpal_wabbit import EXPLORERS, VowpalWabbitSpec, installed
+
+    if with_peer and not installed():
+        click.echo("without Vowpal Wabbit, which is not installed (pip install edgewise[peers])", err=True)
+        with_peer = False
+    peers = [VowpalWabbitSpec(explorer, rate) for explorer in EXPLORERS] if with_peer else []
+    return [*(replace(spec, rate=rate) for spec in specs), *peers]
 
 
 def _load(source: Source) -> tuple[Any, Any]:

@@ -22,6 +22,7 @@ class Entry(NamedTuple):
     estimator: str  # the name of a class in `edgewise`
     settings: dict[str, Any]
     takes_edge: bool = False
+    bandit: bool = False  # is told right or wrong, never the label
 
     def build(self, n_learners: int, seed: int | None, preset: str | None = None, **further: Any) -> Any:
         estimator = getattr(edgewise, self.estimator)
@@ -85,6 +86,28 @@ MODELS: dict[str, Entry] = {
         "HoeffdingForest",
         {},
     ),
+    "adabandit": Entry(
+        "AdaBandit (Zhang et al. 2018, Algorithm 3)",
+        "told only right or wrong: adaptive boosting, needs no edge",
+        "AdaBandit",
+        {},
+        bandit=True,
+    ),
+    "banditbbm": Entry(
+        "BanditBBM (Zhang et al. 2018, Algorithm 2)",
+        "told only right or wrong: boost by majority; banditbbm:0.05 sets the edge (0.1 if not given)",
+        "BanditBBM",
+        {},
+        takes_edge=True,
+        bandit=True,
+    ),
+    "binbandit": Entry(
+        "BanditBoost (Chen et al. 2014)",
+        "told only right or wrong: binary learners for each class",
+        "BinBandit",
+        {},
+        bandit=True,
+    ),
 }
 
 
@@ -95,6 +118,7 @@ class ModelSpec:
     name: str
     edge: float | None = None
     preset: str | None = None
+    rate: float | None = None  # of exploration, for a bandit
 
     @classmethod
     def parse(cls, text: str, preset: str | None = None) -> ModelSpec:
@@ -107,11 +131,13 @@ class ModelSpec:
             raise ValueError(f"{text}: unknown preset {own_preset!r}; there is: {', '.join(PRESETS)}")
         if colon and not MODELS[name].takes_edge:
             takers = ", ".join(known for known, entry in MODELS.items() if entry.takes_edge)
-            raise ValueError(f"{text}: {name} takes no edge; only {takers} does")
+            raise ValueError(f"{text}: {name} takes no edge; those that do: {takers}")
         return cls(name, _edge(edge_text, text) if colon else None, own_preset if at else preset)
 
     def make(self, n_learners: int, seed: int | None) -> Any:
         further = {} if self.edge is None else {"edge": self.edge}
+        if MODELS[self.name].bandit and self.rate is not None:
+            further["exploration"] = self.rate
         return MODELS[self.name].build(n_learners, seed, self.preset, **further)
 
     def __str__(self) -> str:
