@@ -9,8 +9,11 @@ __version__ = "0.1.0"
 
 # Name -> module. Resolved on first use, so that `import edgewise` and `edgewise --help` stay light.
 _HOMES = {
+    "AdaBandit": "edgewise.boosting.ada_bandit",
     "AdaBoostOLM": "edgewise.boosting.adaboost_olm",
     "AdaOVA": "edgewise.boosting.one_vs_all",
+    "BanditBBM": "edgewise.boosting.bandit_bbm",
+    "BinBandit": "edgewise.boosting.bin_bandit",
     "HoeffdingForest": "edgewise.boosting.hoeffding_forest",
     "HoeffdingTree": "edgewise.learners.hoeffding_tree",
     "LabelMemory": "edgewise.learners.label_memory",
