@@ -14,6 +14,7 @@ _HOMES = {
     "AdaOVA": "edgewise.boosting.one_vs_all",
     "BanditBBM": "edgewise.boosting.bandit_bbm",
     "BinBandit": "edgewise.boosting.bin_bandit",
+    "DecisionLog": "edgewise.evaluation.decision_log",
     "HoeffdingForest": "edgewise.boosting.hoeffding_forest",
     "HoeffdingTree": "edgewise.learners.hoeffding_tree",
     "LabelMemory": "edgewise.learners.label_memory",
@@ -25,7 +26,9 @@ _HOMES = {
     "Table": "edgewise.streams.table",
     "as_table": "edgewise.streams.table",
     "datasets": "edgewise.streams.datasets",
+    "off_policy": "edgewise.evaluation.off_policy",
     "read": "edgewise.streams.files",
+    "read_log": "edgewise.evaluation.decision_log",
     "stream": "edgewise.streams.files",
 }
 
