@@ -42,6 +42,7 @@ class Setting(NamedTuple):
 DATA = {
     "Balance": Setting("balance", 10, 0.001, 20, 15),
     "Car": Setting("car", 6, 0.001, 15, 15),
+    "Car-numeric": Setting("car-numeric", 6, 0.001, 15, 15),  # doors and persons as numbers, as the authors read them
     "Nursery": Setting("nursery-4", 4, 0.001, 10, 5),
     "Movement": Setting("movement", 1, 0.001, 10, 20),
     "Mice": Setting("mice-zero", 8, 0.1, 10, 20),

@@ -86,7 +86,9 @@ def markdown(used: Sequence[Record], sets: Sequence[str], ours: str, picture: st
                 if not group:
                     continue
                 found = mean([record[measure] for record in group])
-                paper = published[data, "AdaBandit" if algorithm == ours else algorithm][measure]
+                paper = published[data.removesuffix("-numeric"), "AdaBandit" if algorithm == ours else algorithm][
+                    measure
+                ]
                 low = found.value - paper < -BELOW.get(algorithm, 1.0)
                 marked += low
                 difference = signed(found.value - paper) + f" {MARK}" * low
