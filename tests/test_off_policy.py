@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -261,3 +263,18 @@ def test_an_estimate_says_what_it_rests_on():
     told = str(inverse_propensity(LOG, POLICY))
     assert told.startswith("inverse propensity: 0.1840, between ")
     assert "12 decisions worth" in told
+
+
+def test_the_page_on_bandits_runs_as_it_is(tmp_path, monkeypatch, capsys):
+    """docs/bandits.md, its examples in their order, given what they leave to the reader."""
+    page = (Path(__file__).parent.parent / "docs" / "bandits.md").read_text()
+    examples = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert len(examples) == 3
+    monkeypatch.chdir(tmp_path)
+    X, y = mixed_stream(60, k=3)
+    any_label = np.full((1, 3), 1.0 / 3.0)
+    names = {"x": X[0], "X": X, "y": y, "labels": np.unique(y), "policy": any_label, "reward_model": any_label}
+    for example in examples:
+        exec(compile(example, "bandits.md", "exec"), names)
+    assert names["model"].rounds_ == 61
+    assert capsys.readouterr().out.count("1 decisions worth 1") == 4
