@@ -305,7 +305,7 @@ def test_model_names(text: str, preset: str | None, name: str, edge: float | Non
     [
         ("mbm", "unknown model 'mbm'; did you mean mbbm"),
         ("qqq", "known: olm, olm-drift, olm-exponential"),
-        ("olm:0.1", "olm takes no edge; only mbbm does"),
+        ("olm:0.1", "olm takes no edge; those that do: mbbm"),
         ("mbbm:2", "'2' is not a number between 0 and 1"),
         ("mbbm:x", "'x' is not a number"),
         ("olm@fast", "unknown preset 'fast'; there is: paper"),
