@@ -1,8 +1,9 @@
 """Vowpal Wabbit's contextual bandit beside ours: the same stream, the same feedback (`pip install edgewise[peers]`).
 
-An action is a class and costs 1 if it is wrong. Numbers are features by their value, categories by their name; missing
-values are left out. Features are also taken in pairs (`-q ::`), without which a linear model has no chance on data such
-as Car. Rewards are modeled by regression on the shown actions (`--cb_type mtr`, Vowpal Wabbit's default).
+An action is a class and costs 1 if it is wrong. So that it is seen at its best, numbers are standardized by the rows
+so far, categories are features of their own, and features are also taken in pairs (`-q ::`): without the first it hardly
+learns Mice, without the last Car stays at .83 of the last fifth instead of .94 (rows six times, rate .05). Missing values
+are left out. Costs are modeled by regression on the shown actions (`--cb_type mtr`, its default, which did best).
 """
 
 from __future__ import annotations
@@ -51,13 +52,33 @@ class VowpalWabbitBandit(Parameterized):
             self._start(class_array(labels if classes is None else classes))
         codes = label_codes(labels, self.classes_)
         shown = np.zeros(codes.size, np.int64)
-        for row, text in enumerate(example_texts(as_table(X))):
+        for row, text in enumerate(example_texts(self._scale(as_table(X)))):
             probabilities = np.array(self._workspace.predict(text))
             action = int(np.searchsorted(probabilities.cumsum(), self._rng.random() * probabilities.sum(), "right"))
             shown[row] = action = min(action, self.classes_.size - 1)
             cost = float(action != codes[row])
             self._workspace.learn(f"{action + 1}:{cost}:{probabilities[action]} {text}")
         return self.classes_[shown]
+
+    def _scale(self, table: Table) -> Table:
+        """Numbers less their mean, over their standard deviation, of all rows up to theirs; at most 5 in size."""
+        numeric = [feature.categories is None for feature in table.features]
+        values = table.values[:, numeric]
+        if not hasattr(self, "_moments"):
+            first = np.nan_to_num(values[:1])  # subtracted from all, so that squares do not swamp the differences
+            self._first, self._moments = first, np.zeros((3, values.shape[1]))
+        here = ~np.isnan(values)
+        shifted = np.where(here, values - self._first, 0.0)
+        sums = np.cumsum([here, shifted, shifted**2], axis=1) + self._moments[:, None]
+        if len(values):
+            self._moments = sums[:, -1]
+        count = np.maximum(sums[0], 1.0)
+        mean = sums[1] / count
+        deviation = np.sqrt(np.maximum(sums[2] / count - mean**2, 0.0))
+        scaled = np.where(deviation > 0.0, (shifted - mean) / np.where(deviation > 0.0, deviation, 1.0), 0.0)
+        out = table.values.copy()
+        out[:, numeric] = np.where(here, np.clip(scaled, -5.0, 5.0), np.nan)
+        return Table(out, table.features)
 
     def _start(self, classes: np.ndarray) -> None:
         if self.explorer not in EXPLORERS:
@@ -90,14 +111,17 @@ class VowpalWabbitSpec(NamedTuple):
 
 
 def example_texts(table: Table) -> list[str]:
-    """Examples in Vowpal Wabbit's text: `| 0:2.5 1=red`."""
+    """Examples in Vowpal Wabbit's text: `| f0:2.5 f1=red`.
+
+    A name that is a bare number would be taken as an index of the weights, where the actions' weights then overlap.
+    """
     columns = []
     for number, feature in enumerate(table.features):
         values = table.values[:, number].tolist()
         if feature.categories is None:
-            cells = ["" if math.isnan(value) else f" {number}:{value!r}" for value in values]
+            cells = ["" if math.isnan(value) else f" f{number}:{value!r}" for value in values]
         else:
-            names = [f" {number}={name.translate(RESERVED)}" for name in feature.categories]
+            names = [f" f{number}={name.translate(RESERVED)}" for name in feature.categories]
             cells = ["" if math.isnan(value) else names[int(value)] for value in values]
         columns.append(cells)
     return ["|" + "".join(row) for row in zip(*columns, strict=True)]
