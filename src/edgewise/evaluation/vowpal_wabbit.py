@@ -2,9 +2,9 @@
 
 An action is a class and costs 1 if it is wrong. So that it is seen at its best, numbers are standardized by the rows
 so far, categories are features of their own, and features are also taken in pairs (`-q ::`): without the first it
-hardly learns Mice; without the last it has .83 of the last fifth of Car right instead of .94 (rows six times, rate .05).
-Missing values are left out. Costs are modeled by regression on the shown actions (`--cb_type mtr`, its default, which
-did best).
+hardly learns Mice; without the last it has .83 of the last fifth of Car right instead of .94 (rows six times, rate
+.05). Missing values are left out. Costs are modeled by regression on the shown actions (`--cb_type mtr`, its default,
+which did best).
 """
 
 from __future__ import annotations
@@ -65,14 +65,15 @@ class VowpalWabbitBandit(Parameterized):
         """Numbers less their mean, over their standard deviation, of all rows up to theirs; at most 5 in size."""
         numeric = [feature.categories is None for feature in table.features]
         values = table.values[:, numeric]
+        if not len(table):
+            return table
         if not hasattr(self, "_moments"):
             first = np.nan_to_num(values[:1])  # subtracted from all, so that squares do not swamp the differences
             self._first, self._moments = first, np.zeros((3, values.shape[1]))
         here = ~np.isnan(values)
         shifted = np.where(here, values - self._first, 0.0)
         sums = np.cumsum([here, shifted, shifted**2], axis=1) + self._moments[:, None]
-        if len(values):
-            self._moments = sums[:, -1]
+        self._moments = sums[:, -1]
         count = np.maximum(sums[0], 1.0)
         mean = sums[1] / count
         deviation = np.sqrt(np.maximum(sums[2] / count - mean**2, 0.0))
