@@ -59,8 +59,6 @@ from edgewise.theory.experts import BEST, DRAW, blend, drawn, expert_weights, he
 from edgewise.theory.losses import feasible, step_size
 from edgewise.theory.potentials import mixed_costs
 
-# Sum over rounds and labels of the costs, in Committee.errors: trees are never restarted for drift here.
-OF_ALL = 0
 # Uniform random numbers of a round: for Hedge, for exploration, then one for each learner's ties.
 OF_HEDGE, OF_EXPLORATION, OF_TIES = 0, 1, 2
 
@@ -77,6 +75,7 @@ class BanditPlan(NamedTuple):
     clip: float  # largest cost
     grain: float  # costs are rounded to a multiple of this; 0 for not at all
     importance_bound: float  # divides the importances
+    # GRADIENT only
     importance_power: float
     normalize_importance: bool
     weight_low: float  # feasible set of learner weights
@@ -178,19 +177,6 @@ def vote_in_round(plan, learners, committee, potentials, known, chunk, t, in_sco
         cast.guesses[t] = voted(room.weights, cast.experts[t], room.shares)
 
 
-@kernel
-def importance_of(plan, committee, i, t, raw):
-    """The importance of an example of which the cost vector says `raw`, for learner i in round t."""
-    u = max(raw, 0.0) / plan.importance_bound
-    if plan.importance_power != 1.0:
-        u = u**plan.importance_power
-    committee.importance[i] += u
-    if plan.normalize_importance:
-        mean = committee.importance[i] / t
-        u = u / mean if mean > 0.0 else 0.0
-    return u
-
-
 @routine
 def learn_round(plan, learners, committee, potentials, known, chunk, t, cast, s, room):
     """Lines 12 to 17 of Algorithm 1, with the votes of round t as they were cast."""
@@ -201,21 +187,21 @@ def learn_round(plan, learners, committee, potentials, known, chunk, t, cast, s,
         scores[l] = 0.0
     for i in range(n_learners):
         vote, share = cast.votes[t, i], cast.shares[t, i]
-        # the random cost vector (5), and the estimate of what the right label costs
+        committee.mistakes[i] += 1.0 - kept[cast.experts[t, i]]
+        # the random cost vector (5), and from it the sums that `edges_` are made of
         if plan.rule == POTENTIAL:
             right = mixed_costs(potentials, n_learners - 1 - i, scores, kept, costs)
+            for l in range(k):
+                committee.importance[i] += costs[l] - right
+            committee.costs[i, OF_VOTE] += costs[vote] - right
         else:
             if i == 0:
                 random_costs(plan.loss, scores, kept, costs, s.evidence)
-            right = right_cost(plan.loss, scores, kept, s.evidence)
-        committee.costs[i, OF_VOTE] += cost_of_vote(plan, costs, vote, share)
-        committee.costs[i, OF_RIGHT] += right
-        for l in range(k):
-            committee.errors[i, OF_ALL] += costs[l]
-        committee.mistakes[i] += 1.0 - kept[cast.experts[t, i]]
+            committee.costs[i, OF_VOTE] += cost_of_vote(plan, costs, vote, share)
+            committee.costs[i, OF_RIGHT] += right_cost(plan.loss, scores, kept, s.evidence)
         tamed(costs, plan.clip, plan.grain, room.tame)
         label = taught_label(room.tame, cast.shown[t], cast.correct[t], cast.uniforms[t, OF_TIES + i])
-        raw = surplus(room.tame, label)
+        w = surplus(room.tame, label) / plan.importance_bound
         take_vote(plan, scores, vote, share, cast.weights[t, i])
         if plan.rule == GRADIENT:
             random_costs(plan.loss, scores, kept, costs, s.evidence)
@@ -223,11 +209,23 @@ def learn_round(plan, learners, committee, potentials, known, chunk, t, cast, s,
             # f'(alpha) is the cost of the vote at the new scores, as in `rules.gradient_step`.
             alpha = committee.weight[i] - step * cost_of_vote(plan, costs, vote, share)
             committee.weight[i] = min(max(alpha, plan.weight_low), plan.weight_high)
-        w = importance_of(plan, committee, i, chunk.rounds[t], raw)
+            w = relative_importance(plan, committee, i, chunk.rounds[t], w)
         cast.taught[t, i] = label
         cast.importances[t, i] = w
         learner_returns(learners, known, i, chunk, t, s)
         learner_learns(learners, known, i, chunk, t, label, w * learners.scale[i], s)
+
+
+@kernel
+def relative_importance(plan, committee, i, t, w):
+    """An importance raised to a power, and relative to the mean of learner i's until round t."""
+    if plan.importance_power != 1.0:
+        w = w**plan.importance_power
+    committee.importance[i] += w
+    if plan.normalize_importance:
+        mean = committee.importance[i] / t
+        w = w / mean if mean > 0.0 else 0.0
+    return w
 
 
 @kernel

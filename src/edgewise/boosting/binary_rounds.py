@@ -13,7 +13,7 @@ from edgewise.boosting.bandit_schema import explore, hear, note_moments
 from edgewise.boosting.learning import gather, tree_learns, tree_returns, tree_speaks
 from edgewise.learners.forest.distribution import leaf_probabilities
 from edgewise.learners.forest.layout import has_room
-from edgewise.theory.bandit_estimates import propensity
+from edgewise.theory.bandit_estimates import FULL, estimate, propensity
 from edgewise.theory.experts import heaviest
 
 
@@ -37,15 +37,17 @@ def vote_in_round(plan, learners, committee, known, chunk, t, cast, s):
 
 
 @routine
-def learn_round(plan, learners, committee, known, chunk, t, cast, s):
+def learn_round(plan, learners, committee, known, chunk, t, cast, s, room):
     """The learners of the shown class learn whether it was right; their weights move by exponentiated gradient."""
     n_learners, r = learners.kind.size, cast.shown[t]
     answer = 1 if cast.correct[t] else 0
     sign = 2.0 * answer - 1.0
     odds = 1.0 / propensity(cast.guesses[t], cast.rates[t], plan.n_labels, r)
     theta = plan.edge / (2.0 + plan.edge)
+    estimate(FULL, cast.guesses[t], r, cast.correct[t], cast.rates[t], room.kept)
     lead, margin = 0.0, 0.0
     for i in range(n_learners):
+        committee.mistakes[i] += 1.0 - room.kept[cast.experts[t, i]]
         # SmoothBoost's weight: 1 until the learners before lead by more than theta each
         w = min((1.0 - plan.edge) ** (0.5 * lead), 1.0) * odds
         lead += sign * cast.shares[t, i, r] - theta
@@ -79,5 +81,5 @@ def run_binary_rounds(
             explore(plan, t, cast)
         if learning:
             hear(known, chunk, t, voting, cast)
-            learn_round(plan, learners, committee, known, chunk, t, cast, s)
+            learn_round(plan, learners, committee, known, chunk, t, cast, s, room)
     return chunk.labels.size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
@@ -170,8 +171,8 @@ class StreamBandit(StreamEnsemble):
 
     # -- what a booster adds -----------------------------------------------------------------------------------------
 
-    def _decaying_rate(self, t: int) -> float:
-        """The exploration rate of round t where the theory sets it."""
+    def _decaying_rates(self, k: int, rounds: np.ndarray) -> Any:
+        """The exploration rates of rounds where the theory sets them."""
         raise TypeError(f"{type(self).__name__} has no schedule")
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
@@ -194,15 +195,16 @@ class StreamBandit(StreamEnsemble):
     def _draws(self, plan: Any) -> int:
         return 2 + self.n_estimators
 
-    def _rates(self, n: int) -> np.ndarray:
-        """Exploration rates of the next n rounds."""
+    def _rates(self, k: int, first: int, n: int) -> np.ndarray:
+        """Exploration rates of the n decisions after the first so many."""
         if isinstance(self.exploration, Real):
             return np.full(n, float(self.exploration))
-        rate = self._decaying_rate if isinstance(self.exploration, str) else self.exploration
-        first = getattr(self, "decisions_", 0) + 1
-        rates = np.array([rate(t) for t in range(first, first + n)], float)
+        numbers = np.arange(first + 1, first + n + 1)
+        if isinstance(self.exploration, str):
+            return np.asarray(self._decaying_rates(k, numbers), float).reshape(n)
+        rates = np.array([self.exploration(int(t)) for t in numbers], float)
         for t in np.flatnonzero(~((rates > 0.0) & (rates < 1.0))):
-            _check_rate(rates[t], f"exploration({first + t})")
+            _check_rate(rates[t].item(), f"exploration({numbers[t]})")
         return rates
 
     def _classes(self, classes: Any, labels: np.ndarray | None = None) -> np.ndarray:
@@ -251,7 +253,7 @@ class StreamBandit(StreamEnsemble):
             yield part, Rows(rows.columns, rows.numeric[part], rows.nominal[part]), cast
 
     def _decide(self, rows: Rows, given: Any) -> list[Decision]:
-        rates = self._rates(len(rows.numeric))
+        rates = self._rates(self.classes_.size, self.decisions_, len(rows.numeric))
         made = []
         for part, some, cast in self._parts_of(rows, rates):
             chunk = self._chunk(some, np.zeros(len(cast.shown), np.int64))
@@ -288,7 +290,7 @@ class StreamBandit(StreamEnsemble):
         known = self._classes(classes, labels)
         codes = label_codes(labels, known)
         rows = self._rows(X, known.size)
-        rates = self._rates(len(codes))
+        rates = self._rates(known.size, getattr(self, "decisions_", 0), len(codes))
         self._open(rows, classes, labels)
         for part, some, cast in self._parts_of(rows, rates):
             size = len(cast.shown)
@@ -314,6 +316,21 @@ class StreamBandit(StreamEnsemble):
             play(self._game, ensemble, chunk, cast, voting=True, learning=False, in_scores=True)
             guesses[part], scores[part] = cast.guesses, cast.mean
         return guesses, scores
+
+
+def shares_of(scores: np.ndarray) -> np.ndarray:
+    """Scores that are not negative as shares of their sum, row by row; uniform where all are 0."""
+    total = scores.sum(axis=1, keepdims=True)
+    return np.divide(scores, total, out=np.full(scores.shape, 1.0 / scores.shape[1]), where=total > 0.0)
+
+
+def cost_limits(clip: float | None, grain: float | None) -> tuple[float, float]:
+    """`cost_clip` and `cost_grain` as kernels take them."""
+    if clip is not None and not clip > 0.0:
+        raise ValueError(f"cost_clip={clip!r}: a positive number, or None")
+    if grain is not None and not grain > 0.0:
+        raise ValueError(f"cost_grain={grain!r}: a positive number, or None")
+    return math.inf if clip is None else float(clip), 0.0 if grain is None else float(grain)
 
 
 def _check_rate(rate: Any, name: str) -> None:

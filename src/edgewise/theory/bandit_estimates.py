@@ -49,12 +49,9 @@ def estimate(kind, guess, shown, correct, rate, kept):
     k = kept.size
     odds = 1.0 / propensity(guess, rate, k, shown)
     for l in range(k):
-        loss = 0.0
-        if correct and shown != l and (kind == SIMPLE or guess != l):
-            loss = odds
-        elif kind == FULL and not correct and shown == guess and guess == l:
-            loss = odds
-        kept[l] = 1.0 - loss
+        known_wrong = correct and shown != l and (kind == SIMPLE or guess != l)
+        refuted = kind == FULL and not correct and shown == guess and guess == l
+        kept[l] = 1.0 - odds if known_wrong or refuted else 1.0
 
 
 @kernel
