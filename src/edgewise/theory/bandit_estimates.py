@@ -18,11 +18,14 @@ from __future__ import annotations
 
 import math
 
-from edgewise._compile import kernel
+from edgewise._compile import kernel, routine
 from edgewise.theory.losses import SOFTMAX, expected_costs, softmax
 
 FULL, SIMPLE = 0, 1
 ESTIMATES = {"full": FULL, "simple": SIMPLE}
+
+# Costs this close, relative to the least one if that is large, are equal but for rounding.
+TIE = 1e-9
 
 
 @kernel
@@ -54,7 +57,7 @@ def estimate(kind, guess, shown, correct, rate, kept):
         kept[l] = 1.0 - odds if known_wrong or refuted else 1.0
 
 
-@kernel
+@routine
 def random_costs(loss, scores, kept, out, e):
     """c-hat of eq. (5) for the cost matrix (10) of a loss: sum over r of kept(r) times the gradient were r right.
 
@@ -71,7 +74,7 @@ def random_costs(loss, scores, kept, out, e):
         expected_costs(loss, scores, kept, out, e)
 
 
-@kernel
+@routine
 def right_cost(loss, scores, kept, e):
     """The estimate of C(y, y), the cost of the right label: sum over r of kept(r) C(r, r).
 
@@ -109,22 +112,21 @@ def tamed(costs, clip, grain, out):
 def taught_label(costs, shown, correct, u):
     """The label of least cost: the right one if it is known and among the least, else one of them by u (B.3)."""
     least = costs[0]
-    ties = 1
     for l in range(1, costs.size):
-        if costs[l] < least:
-            least = costs[l]
-            ties = 1
-        elif costs[l] == least:
-            ties += 1
-    if correct and costs[shown] == least:
+        least = min(least, costs[l])
+    most = least + TIE * max(1.0, abs(least))
+    if correct and costs[shown] <= most:
         return shown
+    ties = 0
+    for l in range(costs.size):
+        ties += costs[l] <= most
     chosen = min(int(u * ties), ties - 1)
     for l in range(costs.size):
-        if costs[l] == least:
+        if costs[l] <= most:
             if chosen == 0:
-                return l
+                break
             chosen -= 1
-    return costs.size - 1
+    return l
 
 
 @kernel
@@ -133,4 +135,4 @@ def surplus(costs, label):
     total = 0.0
     for l in range(costs.size):
         total += costs[l] - costs[label]
-    return total
+    return max(total, 0.0)  # below it by a rounding error, if others tie with `label`
