@@ -8,8 +8,8 @@
 | Algorithm 1; 3; 2 | `Bandit`; `AdaBandit`; `BanditBBM` |
 | Chen, Lin and Lu 2014 as `edgewise.boosting.bin_bandit` tells | `BinBandit` |
 
-`decide` plays lines 4 to 10 of Algorithm 1 and `feedback` lines 11 to 17, perhaps later. Between the two a decision is a
-dictionary. Learners are those of `tests.naive.boosters`; where votes are cast long before, a learner is asked again
+`decide` plays lines 4 to 10 of Algorithm 1 and `feedback` lines 11 to 17, perhaps later. Between the two a decision is
+a dictionary. Learners are those of `tests.naive.boosters`; where votes are cast long before, a learner is asked again
 before it learns, since it learns by its own knowledge of now, and only what the booster makes of votes is of then.
 """
 
