@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import edgewise
 from edgewise.theory.bandit_bounds import (
     adaptive_bandit_bound,
     bandit_majority_bound,
@@ -19,6 +20,7 @@ from edgewise.theory.bandit_bounds import (
     theory_rate,
 )
 from edgewise.theory.potentials import asymptotic_error
+from tests.small_streams import mixed_stream
 
 
 def shown_probability(label, guess, rate, k):
@@ -223,6 +225,55 @@ def test_theorem_3_2_on_learners_of_known_edge(k, edge, rate, seed):
     assert bound.value <= mistakes + 0.25 * t
     assert bound.leading == pytest.approx(asymptotic_error(k, n, edge) + rate)
     assert str(bound).startswith(f"Theorem 3.2: {mistakes} mistakes in 20000 rounds; at most ")
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.4])
+def test_theorem_3_2_on_a_run_of_the_booster(rate):
+    """What the random costs add up to over all learners is the estimated error less phi, round by round."""
+    X, y = mixed_stream(300, k=4)
+    n, k, edge = 6, 4, 0.15
+    model = edgewise.BanditBBM(edgewise.HoeffdingTree(grace_period=5), n, edge=edge, exploration=rate, random_state=3)
+    history = model.trace(X, y)
+    phi = asymptotic_error(k, n, edge)
+    codes = np.searchsorted(model.classes_, y)
+    excess = 0.0
+    for t in range(300):
+        counts = np.bincount(history.votes[t], minlength=k)
+        errors = np.array([np.delete(counts, r).max() >= counts[r] for r in range(k)])
+        kept = 1.0 - estimated_loss(k, codes[t], history.guesses[t], history.shown[t], rate)
+        excess += kept @ (errors - phi)
+    rates = np.full(300, rate)
+    bound = model.bound(risk=0.1)
+    expected = phi * 300 + excess + excess_noise(k, rates, 0.05) + explored_mistakes(rates, 0.05)
+    assert bound.value == pytest.approx(expected, rel=1e-9)
+    assert bound.mistakes == (model.classes_[history.shown] != y).sum() <= bound.value
+
+
+def test_theorem_3_3_on_a_run_of_the_booster():
+    """`AdaBandit.bound` is the bound of its own rates, steps and edges; Algorithm 3's with the preset."""
+    X, y = mixed_stream(200, k=3)
+    for model, steps in (
+        (edgewise.AdaBandit.preset("paper", n_estimators=4, exploration=0.2, random_state=1), None),
+        (edgewise.AdaBandit(n_estimators=4, exploration=0.2, loss="logistic", random_state=1), "full"),
+    ):
+        shown = model.prequential(X, y)
+        # with full feedback, eta_t = D / (G sqrt(2 t)), here D = 4 and G = k - 1
+        pace = None if steps is None else math.sqrt(2.0) / np.sqrt(np.arange(1, 201))
+        bound = model.bound()
+        expected = adaptive_bandit_bound(
+            "logistic",
+            follow=model.follow,
+            weight_range=model.weight_range,
+            k=3,
+            rates=np.full(200, 0.2),
+            edges=np.clip(model.edges_, -1.0, 1.0),
+            mistakes=int((shown != y).sum()),
+            best_expert=float(model.expert_losses_.min()),
+            steps=pace,
+        )
+        assert bound.mistakes == expected.mistakes
+        assert bound.value == pytest.approx(expected.value, rel=1e-9)
+        assert bound.best_expert <= bound.expert_value
 
 
 def test_exploration_adds_what_it_should():
