@@ -59,6 +59,9 @@ from edgewise.theory.experts import BEST, DRAW, blend, drawn, expert_weights, he
 from edgewise.theory.losses import feasible, step_size
 from edgewise.theory.potentials import mixed_costs
 
+# Parts of a round, to be added: vote and explore, learn what was cast, and note the scores behind the guess.
+VOTING, LEARNING, SCORING = 1, 2, 4
+NO_NEED = np.zeros(4, np.int64)
 # Uniform random numbers of a round: for Hedge, for exploration, then one for each learner's ties.
 OF_HEDGE, OF_EXPLORATION, OF_TIES = 0, 1, 2
 
@@ -255,18 +258,17 @@ def hear(known, chunk, t, voting, cast):
 
 
 @routine
-def run_rounds(
-    plan, learners, committee, potentials, known, need, in_scores, voting, learning, chunk, cast, s, room, first
-):
-    """Play the rounds of a chunk from `first` on: vote, or learn what was cast, or one after the other.
+def run_rounds(plan, learners, committee, potentials, known, need, parts, chunk, cast, s, room, first):
+    """Play the rounds of a chunk from `first` on: the parts of each that are asked for.
 
     Gives the round before which the forest must be enlarged, or the number of rounds when done.
     """
+    voting, learning = parts & VOTING != 0, parts & LEARNING != 0
     for t in range(first, chunk.labels.size):
         if learning and not has_room(known.forest, learners.kind.size, need):
             return t
         if voting:
-            vote_in_round(plan, learners, committee, potentials, known, chunk, t, in_scores, cast, s, room)
+            vote_in_round(plan, learners, committee, potentials, known, chunk, t, parts & SCORING != 0, cast, s, room)
             explore(plan, t, cast)
         if learning:
             hear(known, chunk, t, voting, cast)
@@ -274,28 +276,17 @@ def run_rounds(
     return chunk.labels.size
 
 
-def play(
-    run: Callable[..., int],
-    ensemble: Ensemble,
-    chunk: Chunk,
-    cast: Cast,
-    *,
-    voting: bool,
-    learning: bool,
-    in_scores: bool = False,
-) -> Ensemble:
+def play(run: Callable[..., int], ensemble: Ensemble, chunk: Chunk, cast: Cast, parts: int) -> Ensemble:
     """Play the rounds of a chunk by `run`, which is `run_rounds` or of its form; what happened is in `cast`."""
     plan, learners, committee, forest, bank, memory, potentials = ensemble
     k, n_learners = plan.n_labels, learners.kind.size
     s = make_scratch(forest, k)
-    room = Room(np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(2), np.zeros(n_learners))
-    need = room_needed(forest)
+    room = Room(*np.zeros((4, k)), np.zeros(2), np.zeros(n_learners))
+    need = room_needed(forest) if parts & LEARNING else NO_NEED
     at = 0
     while True:
         known = Knowledge(forest, bank, memory)
-        at = run(
-            plan, learners, committee, potentials, known, need, in_scores, voting, learning, chunk, cast, s, room, at
-        )
+        at = run(plan, learners, committee, potentials, known, need, parts, chunk, cast, s, room, at)
         if at == chunk.labels.size:
             return ensemble._replace(forest=forest)
         forest = enlarged(forest, n_learners, need)

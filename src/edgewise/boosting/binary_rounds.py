@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from edgewise._compile import routine
-from edgewise.boosting.bandit_schema import explore, hear, note_moments
+from edgewise.boosting.bandit_schema import LEARNING, VOTING, explore, hear, note_moments
 from edgewise.boosting.learning import gather, tree_learns, tree_returns, tree_speaks
 from edgewise.learners.forest.distribution import leaf_probabilities
 from edgewise.learners.forest.layout import has_room
@@ -69,10 +69,9 @@ def learn_round(plan, learners, committee, known, chunk, t, cast, s, room):
 
 
 @routine
-def run_binary_rounds(
-    plan, learners, committee, potentials, known, need, in_scores, voting, learning, chunk, cast, s, room, first
-):
+def run_binary_rounds(plan, learners, committee, potentials, known, need, parts, chunk, cast, s, room, first):
     """Play the rounds of a chunk from `first` on: see `bandit_schema.run_rounds`."""
+    voting, learning = parts & VOTING != 0, parts & LEARNING != 0
     for t in range(first, chunk.labels.size):
         if learning and not has_room(known.forest, learners.kind.size, need):
             return t

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from edgewise.boosting.bandit_schema import Cast, make_cast, play, run_rounds
+from edgewise.boosting.bandit_schema import LEARNING, SCORING, VOTING, Cast, make_cast, play, run_rounds
 from edgewise.boosting.decisions import Decision, Pending
 from edgewise.boosting.inputs import class_array, label_array, label_codes
 from edgewise.boosting.state import GIVEN, Chunk
@@ -66,21 +66,29 @@ class StreamBandit(StreamEnsemble):
 
         A row is a sequence of numbers, or anything that as the one row of an array has the columns of the model.
         """
-        rows = self._one_row(x) if hasattr(self, "_columns") and classes is None else None
-        if rows is None:
-            table = x if hasattr(x, "shape") and len(x.shape) == 2 else np.asarray(x, dtype=_cells(x))[None, :]
-            if len(table) != 1:
-                raise ValueError(f"x has {len(table)} rows: decide takes 1, decide_many any number")
-            return self.decide_many(table, classes=classes)[0]
-        return self._decide(rows, [x])[0]
+        if classes is None and self._is_plain(x):
+            rows = Rows(self._columns, np.array(x[None, :]), np.zeros((1, 0), np.int32))
+            uniforms = self._rng.random((1, 2 + self.n_estimators))
+            return self._decide(rows, self._rates(self.classes_.size, self.decisions_, 1), uniforms, [x])[0]
+        table = x if hasattr(x, "shape") and len(x.shape) == 2 else np.asarray(x, dtype=_cells(x))[None, :]
+        if len(table) != 1:
+            raise ValueError(f"x has {len(table)} rows: decide takes 1, decide_many any number")
+        return self.decide_many(table, classes=classes)[0]
 
     def decide_many(self, X: Any, *, classes: Any = None) -> list[Decision]:
         """The labels to show for many examples, none of them learned before the last is decided."""
         self._check()
         table = as_table(X)
-        rows = self._rows(table, self._classes(classes).size)
+        known = self._classes(classes)
+        rows = self._rows(table, known.size)
+        rates = self._rates(known.size, getattr(self, "decisions_", 0), len(table))
         self._open(rows, classes)
-        return self._decide(rows, X if isinstance(X, np.ndarray | list | tuple) else table)
+        given = X if isinstance(X, np.ndarray | list | tuple) else table
+        return [
+            decision
+            for part, uniforms in self._parts(np.ones(len(table), bool))
+            for decision in self._decide(some_of(rows, part), rates[part], uniforms, given[part])
+        ]
 
     def feedback(self, decision: Decision | int, correct: bool) -> bool:
         """Learn whether the label of a decision was right; True if learned, False if it was known (`repeated_`)."""
@@ -95,7 +103,7 @@ class StreamBandit(StreamEnsemble):
         self.rounds_ += 1
         found.cast.correct[0] = bool(correct)
         chunk = self._chunk(Rows(self._columns, found.numeric, found.nominal), np.array([self.rounds_]))
-        self._ensembles[0] = play(self._game, self._ensemble, chunk, found.cast, voting=False, learning=True)
+        self._ensembles[0] = play(self._game, self._ensemble, chunk, found.cast, LEARNING)
         self.mistakes_ += not correct
         return True
 
@@ -229,14 +237,14 @@ class StreamBandit(StreamEnsemble):
         self.mistakes_ = self.decisions_ = self.expired_ = self.repeated_ = 0
         self._pending = Pending()
 
-    def _one_row(self, x: Any) -> Rows | None:
-        """A plain row of finite numbers for a model without nominal columns; None where it takes a closer look."""
+    def _is_plain(self, x: Any) -> bool:
+        """Whether x is a row of numbers that needs no closer look: no nominal columns, nothing infinite."""
+        if not isinstance(x, np.ndarray) or x.dtype != np.float64 or not hasattr(self, "_columns"):
+            return False
         columns = self._columns
-        if not isinstance(x, np.ndarray) or x.dtype != np.float64 or x.shape != (len(columns.names),):
-            return None
-        if columns.categories or self._ensemble.learners.kind[0] == GIVEN or np.isinf(x).any():
-            return None
-        return Rows(columns, x[None, :].copy(), np.zeros((1, 0), np.int32))
+        if x.shape != (len(columns.names),) or columns.categories or self._ensemble.learners.kind[0] == GIVEN:
+            return False
+        return not np.isinf(x).any()
 
     def _chunk(self, rows: Rows, rounds: np.ndarray, labels: np.ndarray | None = None) -> Chunk:
         n, width = rows.numeric.shape
@@ -245,22 +253,12 @@ class StreamBandit(StreamEnsemble):
         codes = none if labels is None else labels
         return Chunk(rows.numeric, rows.nominal, codes, np.ones(n), rounds, none, np.zeros((n, 1)), means, variances)
 
-    def _parts_of(self, rows: Rows, rates: np.ndarray) -> Iterator[tuple[slice, Rows, Cast]]:
-        """Cut rows into chunks, with their exploration rates and random numbers."""
+    def _decide(self, rows: Rows, rates: np.ndarray, uniforms: np.ndarray, given: Any) -> list[Decision]:
+        """Decisions on a chunk of rows."""
         plan, n_learners = self._ensemble.plan, self._ensemble.learners.kind.size
-        for part, uniforms in self._parts(np.ones(len(rates), bool)):
-            cast = make_cast(plan, len(uniforms), n_learners, rates[part], uniforms)
-            yield part, Rows(rows.columns, rows.numeric[part], rows.nominal[part]), cast
-
-    def _decide(self, rows: Rows, given: Any) -> list[Decision]:
-        rates = self._rates(self.classes_.size, self.decisions_, len(rows.numeric))
-        made = []
-        for part, some, cast in self._parts_of(rows, rates):
-            chunk = self._chunk(some, np.zeros(len(cast.shown), np.int64))
-            play(self._game, self._ensemble, chunk, cast, voting=True, learning=False)
-            for t in range(len(cast.shown)):
-                made.append(self._made(given[part.start + t], some, cast, t))
-        return made
+        cast = make_cast(plan, len(rates), n_learners, rates, uniforms)
+        play(self._game, self._ensemble, self._chunk(rows, np.zeros(len(rates), np.int64)), cast, VOTING)
+        return [self._made(given[t], rows, cast, t) for t in range(len(rates))]
 
     def _made(self, features: Any, rows: Rows, cast: Cast, t: int) -> Decision:
         """The decision of row t of a chunk, kept until its feedback comes."""
@@ -292,10 +290,13 @@ class StreamBandit(StreamEnsemble):
         rows = self._rows(X, known.size)
         rates = self._rates(known.size, getattr(self, "decisions_", 0), len(codes))
         self._open(rows, classes, labels)
-        for part, some, cast in self._parts_of(rows, rates):
-            size = len(cast.shown)
-            chunk = self._chunk(some, np.arange(self.rounds_ + 1, self.rounds_ + size + 1), codes[part])
-            self._ensembles[0] = play(self._game, self._ensemble, chunk, cast, voting=True, learning=True)
+        plan, n_learners = self._ensemble.plan, self._ensemble.learners.kind.size
+        for part, uniforms in self._parts(np.ones(len(codes), bool)):
+            size = len(uniforms)
+            cast = make_cast(plan, size, n_learners, rates[part], uniforms)
+            rounds = np.arange(self.rounds_ + 1, self.rounds_ + size + 1)
+            chunk = self._chunk(some_of(rows, part), rounds, codes[part])
+            self._ensembles[0] = play(self._game, self._ensemble, chunk, cast, VOTING | LEARNING)
             self.rounds_ += size
             self.decisions_ += size
             self.mistakes_ += int((~cast.correct).sum())
@@ -312,10 +313,15 @@ class StreamBandit(StreamEnsemble):
             part = slice(first, min(n, first + self.chunk_size))
             size = part.stop - first
             cast = make_cast(ensemble.plan, size, n_learners, np.zeros(size), np.ones((size, 2 + n_learners)))
-            chunk = self._chunk(Rows(rows.columns, rows.numeric[part], rows.nominal[part]), np.zeros(size, np.int64))
-            play(self._game, ensemble, chunk, cast, voting=True, learning=False, in_scores=True)
+            chunk = self._chunk(some_of(rows, part), np.zeros(size, np.int64))
+            play(self._game, ensemble, chunk, cast, VOTING | SCORING)
             guesses[part], scores[part] = cast.guesses, cast.mean
         return guesses, scores
+
+
+def some_of(rows: Rows, part: slice) -> Rows:
+    """The rows of a slice."""
+    return Rows(rows.columns, rows.numeric[part], rows.nominal[part])
 
 
 def shares_of(scores: np.ndarray) -> np.ndarray:
