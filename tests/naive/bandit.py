@@ -289,7 +289,6 @@ class BinBandit:
             d["importances"].append(w)
             group[r].learn(d["numeric"], d["nominal"], int(d["correct"]), w * self.scales[i])
         if sign * margin < self.theta:
-            nu = self.step * odds * d["rate"] / (self.k - 1)
-            grown = [self.alpha[i][r] * math.exp(nu * sign * h[i]) for i in range(len(h))]
+            grown = [self.alpha[i][r] * math.exp(self.step * sign * h[i]) for i in range(len(h))]
             for i in range(len(h)):
                 self.alpha[i][r] = grown[i] / sum(grown)

@@ -53,7 +53,7 @@ class BanditBBM(StreamBandit):
         n_estimators: int = 20,
         *,
         edge: float = 0.1,
-        exploration: Exploration = 0.003,
+        exploration: Exploration = 0.001,
         estimate: str = "full",
         vote: str = "argmax",
         cost_clip: float | None = 100.0,

@@ -17,8 +17,9 @@ What is known: Zhang, Jung and Tewari tell that learners are binary, that only t
 that there are 10 for each class. The weight is that of the online SmoothBoost of Chen, Lin and Lu 2012 (Servedio
 2003), which their 2014 algorithm carries over, as is online convex programming on alpha under the loss
 (theta - y <alpha, h>)_+. What was chosen: exploration by (2) of Zhang, Jung and Tewari, so that all three bandits
-explore alike; exponentiated gradient for alpha, with a step of at most `step`; the trees of preset "paper", whose
-ranges are those that the authors' script has for this baseline.
+explore alike; exponentiated gradient for alpha, with steps that importance sampling does not weigh, since a rare label
+would throw all of alpha on one learner; the trees of preset "paper", whose ranges are those that the authors' script
+has for this baseline.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class BinBandit(StreamBandit):
     edge : gamma in (0, 1/2), how much better than random guessing the learners are taken to be.
     exploration : the rate rho in (0, 1) at which another label than the guess is shown; "decaying": the rate that the
         text after Theorem 3.2 sets; or a function of the number of the decision, from 1.
-    step : largest step of the exponentiated gradient.
+    step : step of the exponentiated gradient.
     max_pending : decisions that may wait for feedback; the oldest expire.
     chunk_size : rounds that one compiled call plays; never changes a result.
     random_state : seed, or numpy Generator.
@@ -71,7 +72,7 @@ class BinBandit(StreamBandit):
         n_estimators: int = 10,
         *,
         edge: float = 0.1,
-        exploration: Exploration = 0.003,
+        exploration: Exploration = 0.001,
         step: float = 0.1,
         max_pending: int = 1000,
         chunk_size: int = ROUNDS,

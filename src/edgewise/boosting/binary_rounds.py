@@ -58,11 +58,10 @@ def learn_round(plan, learners, committee, known, chunk, t, cast, s, room):
         tree_returns(known.forest, tree, chunk.numeric[t], chunk.nominal[t], s)
         tree_learns(known.forest, tree, 0, chunk, t, answer, w * learners.scale[i], s)
     if sign * margin < theta:
-        # gradient step on the hinge loss (theta - y <alpha, h>)_+, at most `plan.step` when a rare label is shown
-        step = plan.step * odds * cast.rates[t] / (plan.n_labels - 1)
+        # gradient step on the hinge loss (theta - y <alpha, h>)_+
         total = 0.0
         for i in range(n_learners):
-            committee.weight[i, r] *= math.exp(step * sign * cast.shares[t, i, r])
+            committee.weight[i, r] *= math.exp(plan.step * sign * cast.shares[t, i, r])
             total += committee.weight[i, r]
         for i in range(n_learners):
             committee.weight[i, r] /= total
