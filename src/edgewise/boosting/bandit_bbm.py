@@ -41,7 +41,7 @@ class BanditBBM(StreamBandit):
     vote : "argmax": a learner votes its likeliest label; "cost": the label it expects to cost least (slower).
     cost_clip : largest cost, or None; 100 in the paper.
     cost_grain : costs are rounded to a multiple of this, or None.
-    importance_bound : divides the importances.
+    importance_bound : divides the importances: sums of differences of potentials, which trees find light.
     max_pending : decisions that may wait for feedback; the oldest expire.
     chunk_size : rounds that one compiled call plays; never changes a result.
     random_state : seed, or numpy Generator.

@@ -73,7 +73,7 @@ class BinBandit(StreamBandit):
         *,
         edge: float = 0.1,
         exploration: Exploration = 0.001,
-        step: float = 0.1,
+        step: float = 1.0,
         max_pending: int = 1000,
         chunk_size: int = ROUNDS,
         random_state: Any = None,
