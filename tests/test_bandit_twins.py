@@ -17,11 +17,13 @@ from tests.test_twin_tree import Stream, naive_trees, random_stream
 # would decide an expert's label.
 PAPER = {"weight_range": (-2.0, 2.0), "first_weight": 0.5, "importance_power": 1.0, "normalize_importance": False}
 RANGE = (0.01, 4.0)
+# Many rounds repeat a cost: rounding it makes equal what differs in the last bit, which would decide a tree's ties.
+GRAIN = 1e-6
 ADA = {
-    "paper": {**PAPER, "vote": "argmax", "follow": "draw", "step": "theory", "cost_clip": 100.0},
-    "simple": {**PAPER, "vote": "cost", "follow": "draw", "step": "theory", "estimate": "simple"},
-    "default": {"weight_range": RANGE},
-    "softmax": {"weight_range": RANGE, "loss": "softmax", "follow": "best", "cost_grain": 1e-6, "cost_clip": None},
+    "paper": {**PAPER, "vote": "argmax", "follow": "draw", "step": "theory", "cost_clip": 100.0, "cost_grain": 0.01},
+    "simple": {**PAPER, "cost_grain": GRAIN, "vote": "cost", "follow": "draw", "step": "theory", "estimate": "simple"},
+    "default": {"weight_range": RANGE, "cost_grain": GRAIN},
+    "softmax": {"weight_range": RANGE, "loss": "softmax", "follow": "best", "cost_grain": GRAIN, "cost_clip": None},
 }
 
 
@@ -87,8 +89,7 @@ def test_ada_bandit(seed, name):
     np.testing.assert_allclose(model.expert_losses_, booster.losses, rtol=1e-9, atol=1e-9)
 
 
-# Many rounds repeat a cost: rounding it makes equal what differs in the last bit, which would decide a tree's ties.
-@pytest.mark.parametrize("grain", [1e-6, 0.01])
+@pytest.mark.parametrize("grain", [GRAIN, 0.01])
 @pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.plain), 1, 2, 3])
 def test_bandit_bbm(seed, grain):
     from edgewise import BanditBBM
@@ -139,7 +140,8 @@ def test_late_feedback_learns_from_the_votes_as_they_were_cast(seed):
     seed = 790 + seed
     stream = random_stream(seed)
     tree, known = drawn_tree(seed, stream)
-    model = AdaBandit([Linear(), tree], 4, exploration=0.2, weight_range=RANGE, random_state=seed)
+    settings = {"exploration": 0.2, "weight_range": RANGE, "cost_grain": GRAIN}
+    model = AdaBandit([Linear(), tree], 4, random_state=seed, **settings)
     rng = np.random.default_rng(seed)
     due = np.argsort(np.arange(len(stream.y)) + rng.uniform(0, 10, len(stream.y)), kind="stable")
     table, labels, booster, trees = stream.table(), np.arange(stream.k), None, []
