@@ -74,8 +74,9 @@ def assert_same_rounds(trace: Any, rounds: list[dict]) -> None:
     assert_close(trace.importances, [d["importances"] for d in rounds])
 
 
+# Not stream 703: there naive Bayes finds two classes equally likely but for the last bit of a sum.
 @pytest.mark.parametrize("name", ADA)
-@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.plain), 1, 2, 3, 4])
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.plain), 1, 2, 4, 5, 6])
 def test_ada_bandit(seed, name):
     stream = random_stream(700 + seed)
     model, booster, trees = ada_pair(name, 700 + seed, stream)
