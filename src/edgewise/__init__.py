@@ -9,14 +9,18 @@ __version__ = "0.1.0"
 
 # Name -> module. Resolved on first use, so that `import edgewise` and `edgewise --help` stay light.
 _HOMES = {
+    "AdaBandit": "edgewise.boosting.ada_bandit",
     "AdaBoostM1": "edgewise.batch.adaboost_m1",
     "AdaBoostMH": "edgewise.batch.adaboost_mh",
     "AdaBoostMM": "edgewise.batch.adaboost_mm",
     "AdaBoostOLM": "edgewise.boosting.adaboost_olm",
     "AdaOLMR": "edgewise.boosting.ada_olmr",
     "AdaOVA": "edgewise.boosting.one_vs_all",
+    "BanditBBM": "edgewise.boosting.bandit_bbm",
+    "BinBandit": "edgewise.boosting.bin_bandit",
     "BinaryRelevance": "edgewise.learners.linear",
     "CostTree": "edgewise.batch.cost_tree",
+    "DecisionLog": "edgewise.evaluation.decision_log",
     "HoeffdingForest": "edgewise.boosting.hoeffding_forest",
     "HoeffdingTree": "edgewise.learners.hoeffding_tree",
     "LabelMemory": "edgewise.learners.label_memory",
@@ -31,7 +35,9 @@ _HOMES = {
     "Table": "edgewise.streams.table",
     "as_table": "edgewise.streams.table",
     "datasets": "edgewise.streams.datasets",
+    "off_policy": "edgewise.evaluation.off_policy",
     "read": "edgewise.streams.files",
+    "read_log": "edgewise.evaluation.decision_log",
     "read_mulan": "edgewise.streams.mulan",
     "stream": "edgewise.streams.files",
 }

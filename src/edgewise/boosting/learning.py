@@ -6,7 +6,7 @@ from edgewise._compile import kernel
 from edgewise.boosting.state import BINARY, GIVEN, GROUP, LINEAR, MEMORY, TREE
 from edgewise.learners.forest.distribution import leaf_labels, leaf_probabilities
 from edgewise.learners.forest.growing import find_leaf, learn
-from edgewise.learners.forest.layout import MAJORITY, MIXED
+from edgewise.learners.forest.layout import ADAPTIVE, MAJORITY, MIXED
 from edgewise.learners.label_memory import memory_learns, memory_speaks
 from edgewise.learners.linear import binary_speaks, linear_learns, linear_speaks
 from edgewise.theory.experts import heaviest
@@ -99,6 +99,30 @@ def learner_speaks(learners, known, i, chunk, t, in_full, s):
 
 
 @kernel
+def learner_returns(learners, known, i, chunk, t, s):
+    """Bring learner i back to an example of which others have spoken since: what `learner_learns` finds in s.
+
+    Under bandit feedback all learners speak before any of them learns, perhaps long before.
+    """
+    slot = learners.slot[i]
+    numeric, nominal = chunk.numeric[t], chunk.nominal[t]
+    if learners.kind[i] == LINEAR:
+        linear_speaks(known.bank, slot, numeric, nominal, chunk.means[t], chunk.variances[t], s.inputs, s.p)
+    elif learners.kind[i] == TREE:
+        tree_returns(known.forest, slot, numeric, nominal, s)
+
+
+@kernel
+def tree_returns(forest, tree, numeric, nominal, s):
+    """Bring one tree back to an example; which of its leaf's predictors are right matters to adaptive leaves only."""
+    gather(forest, tree, numeric, nominal, s)
+    if forest.mode[tree] == ADAPTIVE:
+        tree_speaks(forest, tree, 0, s)
+    else:
+        s.node[0] = find_leaf(forest, tree, s.x, s.codes)
+
+
+@kernel
 def learner_learns(learners, known, i, chunk, t, label, w, s):
     """Learner i learns that the example it has just spoken of has this label."""
     slot = learners.slot[i]
@@ -118,24 +142,30 @@ def learner_learns(learners, known, i, chunk, t, label, w, s):
         answer = label
         if learners.kind[i] == GROUP:
             answer = 1 if label == g else 0
-        learn(
-            known.forest,
-            slot + g,
-            s.node[g],
-            s.majority[g],
-            s.bayes[g],
-            s.x,
-            s.codes,
-            s.shape[0],
-            s.shape[1],
-            answer,
-            w,
-            # what a tree learns of the columns' spread includes this example
-            chunk.means[t + 1],
-            chunk.variances[t + 1],
-            s.weights,
-            s.logs,
-        )
+        tree_learns(known.forest, slot + g, g, chunk, t, answer, w, s)
+
+
+@kernel
+def tree_learns(forest, tree, g, chunk, t, label, w, s):
+    """One tree learns the example it has just spoken of, as the g-th of those who did."""
+    learn(
+        forest,
+        tree,
+        s.node[g],
+        s.majority[g],
+        s.bayes[g],
+        s.x,
+        s.codes,
+        s.shape[0],
+        s.shape[1],
+        label,
+        w,
+        # what a tree learns of the columns' spread includes this example
+        chunk.means[t + 1],
+        chunk.variances[t + 1],
+        s.weights,
+        s.logs,
+    )
 
 
 @kernel

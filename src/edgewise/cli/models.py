@@ -14,7 +14,7 @@ def models() -> None:
 
     \b
     A model is asked for by name, with two optional additions:
-      mbbm:0.05    an edge (OnlineMBBM and OnlineBMR)
+      mbbm:0.05    an edge (OnlineMBBM, OnlineBMR and BanditBBM)
       olm@paper    the setting of the paper, instead of edgewise's defaults
     """
     from edgewise.cli.show import print_models

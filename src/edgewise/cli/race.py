@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MODELS = "olm,mbbm,oza,trees"
 DEFAULT_RANKERS = "bmr-rank,bmr-hinge,olmr"  # for multi-label data
+DEFAULT_BANDITS = "adabandit,banditbbm,binbandit,olm,mbbm"  # with --bandit: the bandits, and those told the labels
 DEFAULT_OUT = "race-results"
 RUNS, PICTURE = "runs.json", "curves.png"
 
@@ -26,6 +27,7 @@ Examples:
   edgewise race letter --rows 5000 --learners 30 --preset paper
   edgewise race my.csv --header --target label --categorical color,size
   edgewise race yeast --models olmr,bmr-hinge:0.05
+  edgewise race car --bandit --rate 0.1 --learners 20
   edgewise race --from race-results/runs.json
 """
 
@@ -36,7 +38,8 @@ Examples:
     "--models",
     "-m",
     metavar="NAMES",
-    help=f"Who races (see 'edgewise models'). [default: {DEFAULT_MODELS}; multi-label data: {DEFAULT_RANKERS}]",
+    help=f"Who races (see 'edgewise models'). [default: {DEFAULT_MODELS}; multi-label data: {DEFAULT_RANKERS}; "
+    f"--bandit: {DEFAULT_BANDITS}]",
 )
 @click.option(
     "--learners",
@@ -54,6 +57,17 @@ Examples:
     default=1,
     show_default=True,
     help="Repeat with seeds 1 to K: other shuffles, other random choices.",
+)
+@click.option(
+    "--bandit",
+    is_flag=True,
+    help=f"Bandits, which are told only right or wrong: {DEFAULT_BANDITS}, and Vowpal Wabbit where it is installed.",
+)
+@click.option(
+    "--rate",
+    metavar="RHO",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="How often a bandit shows another label than its guess. [default: each model's own]",
 )
 @click.option("--rows", metavar="R", type=click.IntRange(min=1), help="Stop after so many rows.")
 @click.option("--preset", type=click.Choice(["paper"]), help="Settings of the paper instead of edgewise's defaults.")
@@ -101,6 +115,8 @@ def race(
     models: str | None,
     learners: int,
     seeds: int,
+    bandit: bool,
+    rate: float | None,
     rows: int | None,
     preset: str | None,
     order: str | None,
@@ -115,7 +131,8 @@ def race(
     """Compare models on streams of examples.
 
     DATA is the name of a data set (see 'edgewise data list') or a file of your own. Every row is guessed, then learned.
-    The race ends in a table, a picture of the learning curves, and a JSON file of all runs.
+    The race ends in a table, a picture of the learning curves, and a JSON file of all runs. The accuracy of a bandit is
+    that of the labels it shows, exploration included.
     """
     if saved is not None:
         if data:
@@ -134,7 +151,9 @@ def race(
             raise ValueError(
                 "--target, --categorical, --labels and --header are about a file of yours; DATA names none"
             )
-    line_ups = [_line_up(source, chosen, preset) for source in sources]
+    line_ups = [_line_up(source, chosen, preset, bandit) for source in sources]
+    if bandit or rate is not None:
+        line_ups = _bandits(line_ups, rate, bandit and chosen is None)
     folder = out or Path(DEFAULT_OUT)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -187,18 +206,34 @@ def _parse_models(text: str, preset: str | None) -> list[ModelSpec]:
         return list(dict.fromkeys(ModelSpec.parse(name, preset) for name in names))
 
 
-def _line_up(source: Source, chosen: list[ModelSpec] | None, preset: str | None) -> list[ModelSpec]:
+def _line_up(source: Source, chosen: list[ModelSpec] | None, preset: str | None, bandit: bool) -> list[ModelSpec]:
     """The models asked for, which must fit the data, or those that fit it."""
     from edgewise.evaluation.models import MODELS
 
+    if bandit and source.multi_label:
+        raise BadInput(f"--bandit plays for single labels, and {source.name} has label sets")
     if chosen is None:
-        return _parse_models(DEFAULT_RANKERS if source.multi_label else DEFAULT_MODELS, preset)
+        fitting = DEFAULT_RANKERS if source.multi_label else DEFAULT_BANDITS if bandit else DEFAULT_MODELS
+        return _parse_models(fitting, preset)
     for spec in chosen:
         if MODELS[spec.name].ranks != source.multi_label:
             needs, has = ("label sets", "single labels") if MODELS[spec.name].ranks else ("single labels", "label sets")
             fitting = ", ".join(name for name, entry in MODELS.items() if entry.ranks == source.multi_label)
             raise BadInput(f"{spec} learns from {needs}, and {source.name} has {has}; models for those: {fitting}")
     return chosen
+
+
+def _bandits(line_ups: list[list[Any]], rate: float | None, with_peer: bool) -> list[list[Any]]:
+    """The models with the exploration rate, and Vowpal Wabbit's contextual bandit where it is installed."""
+    from dataclasses import replace
+
+    from edgewise.evaluation.vowpal_wabbit import EXPLORERS, VowpalWabbitSpec, installed
+
+    if with_peer and not installed():
+        click.echo("without Vowpal Wabbit, which is not installed (pip install edgewise[peers])", err=True)
+        with_peer = False
+    peers = [VowpalWabbitSpec(explorer, rate) for explorer in EXPLORERS] if with_peer else []
+    return [[*(replace(spec, rate=rate) for spec in specs), *peers] for specs in line_ups]
 
 
 def _load(source: Source) -> tuple[Any, Any]:

@@ -82,8 +82,10 @@ def print_summary(summary: Sequence[Summary]) -> None:
     """A table per stream, the best figure of each quality column in bold; rankers are ranked by their rank loss."""
     out = console()
     streams: dict[tuple[type, str, int, str, int | None, int], list[Summary]] = {}
+    boosted = {line.data: line.learners for line in summary if line.learners is not None}
     for line in summary:
-        streams.setdefault((line.kind, line.data, line.rows, line.order, line.learners, line.seeds), []).append(line)
+        learners = line.learners or boosted.get(line.data)  # a model without learners stands beside the others
+        streams.setdefault((line.kind, line.data, line.rows, line.order, learners, line.seeds), []).append(line)
     for (_, data, rows, order, learners, seeds), lines in streams.items():
         facts = f"{rows:,} rows {'shuffled' if order == 'shuffled' else 'in file order'}"
         facts += "" if learners is None else f", {learners} learners"

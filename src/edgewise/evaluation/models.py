@@ -23,6 +23,7 @@ class Entry(NamedTuple):
     settings: dict[str, Any]
     takes_edge: bool = False
     ranks: bool = False  # learns label sets and ranks the labels, instead of guessing one
+    bandit: bool = False  # is told right or wrong, never the label
 
     def build(self, n_learners: int, seed: int | None, preset: str | None = None, **further: Any) -> Any:
         estimator = getattr(edgewise, self.estimator)
@@ -109,6 +110,28 @@ MODELS: dict[str, Entry] = {
         {},
         ranks=True,
     ),
+    "adabandit": Entry(
+        "AdaBandit (Zhang et al. 2018, Algorithm 3)",
+        "told only right or wrong: adaptive boosting, needs no edge",
+        "AdaBandit",
+        {},
+        bandit=True,
+    ),
+    "banditbbm": Entry(
+        "BanditBBM (Zhang et al. 2018, Algorithm 2)",
+        "told only right or wrong: boost by majority; banditbbm:0.05 sets the edge (0.1 if not given)",
+        "BanditBBM",
+        {},
+        takes_edge=True,
+        bandit=True,
+    ),
+    "binbandit": Entry(
+        "BanditBoost (Chen et al. 2014)",
+        "told only right or wrong: binary learners for each class",
+        "BinBandit",
+        {},
+        bandit=True,
+    ),
 }
 
 
@@ -119,6 +142,7 @@ class ModelSpec:
     name: str
     edge: float | None = None
     preset: str | None = None
+    rate: float | None = None  # of exploration, for a bandit
 
     @classmethod
     def parse(cls, text: str, preset: str | None = None) -> ModelSpec:
@@ -136,6 +160,8 @@ class ModelSpec:
 
     def make(self, n_learners: int, seed: int | None) -> Any:
         further = {} if self.edge is None else {"edge": self.edge}
+        if MODELS[self.name].bandit and self.rate is not None:
+            further["exploration"] = self.rate
         return MODELS[self.name].build(n_learners, seed, self.preset, **further)
 
     def __str__(self) -> str:

@@ -197,12 +197,9 @@ def importance(p: Potentials, m: int, label: int, votes: np.ndarray) -> float:
     return weight if weight > RESOLUTION else 0.0
 
 
-@routine
-def normalized_costs(p: Potentials, m: int, votes: np.ndarray, costs: np.ndarray) -> None:
-    """D(r, l) of eq. (5) for all r and l into `costs`, for the learner after which m remain; 0 in a row whose w is 0.
-
-    Labels with equal votes have equal costs, so one potential per pair of vote counts is enough.
-    """
+@kernel
+def _kinds_of(p: Potentials, votes: np.ndarray) -> int:
+    """Sort labels with equal votes into kinds; their number. Fills `p.kinds` and `p.members`."""
     n_kinds = 0
     for l in range(p.k):
         kind = 0
@@ -215,6 +212,16 @@ def normalized_costs(p: Potentials, m: int, votes: np.ndarray, costs: np.ndarray
             p.members[1 + p.members[0, kind], kind] = l
         p.members[0, kind] += 1
         p.kinds[l] = kind
+    return n_kinds
+
+
+@routine
+def normalized_costs(p: Potentials, m: int, votes: np.ndarray, costs: np.ndarray) -> None:
+    """D(r, l) of eq. (5) for all r and l into `costs`, for the learner after which m remain; 0 in a row whose w is 0.
+
+    Labels with equal votes have equal costs, so one potential per pair of vote counts is enough.
+    """
+    n_kinds = _kinds_of(p, votes)
     for kind in range(n_kinds):
         r = p.members[1, kind]
         least = potential_after(p, m, r, votes, r)
@@ -231,6 +238,40 @@ def normalized_costs(p: Potentials, m: int, votes: np.ndarray, costs: np.ndarray
             if p.kinds[row] == kind:
                 for l in range(p.k):
                     costs[row, l] = 0.0 if l == row else scale * p.kind_costs[p.kinds[l]]
+
+
+@routine
+def mixed_costs(p: Potentials, m: int, votes: np.ndarray, kept: np.ndarray, costs: np.ndarray) -> float:
+    """sum over r of kept(r) phi_m^r(votes + e_l) into `costs`, for every l; gives the sum over r for l = r.
+
+    With `kept` an estimate of which label is right: the random cost vector (5) from the cost matrix (9) of Zhang, Jung
+    and Tewari 2018, and the estimate of what the right label costs. One potential per pair of vote counts is enough.
+    """
+    n_kinds = _kinds_of(p, votes)
+    for l in range(p.k):
+        costs[l] = 0.0
+    for kind in range(n_kinds):
+        total = 0.0
+        for r in range(p.k):
+            if p.kinds[r] == kind:
+                total += kept[r]
+        for other in range(n_kinds):
+            p.kind_costs[other] = 0.0
+            if p.members[0, other] - (other == kind) > 0:
+                l = p.members[2 if other == kind else 1, other]
+                p.kind_costs[other] = potential_after(p, m, p.members[1, kind], votes, l)
+        for l in range(p.k):
+            of_others = total - kept[l] if p.kinds[l] == kind else total
+            costs[l] += of_others * p.kind_costs[p.kinds[l]]
+    right = 0.0
+    for kind in range(n_kinds):
+        r = p.members[1, kind]
+        own = potential_after(p, m, r, votes, r)
+        for l in range(p.k):
+            if p.kinds[l] == kind:
+                costs[l] += kept[l] * own
+                right += kept[l] * own
+    return right
 
 
 @routine
