@@ -29,7 +29,8 @@ def list_() -> None:
     for name in datasets.names():
         about = datasets.info(name)
         order = "time" if about.in_order else "any"
-        rows.append((name, f"{about.rows:,}", str(about.features), str(about.classes), order, datasets.where(name)))
+        classes = str(about.classes) if about.classes else "real"
+        rows.append((name, f"{about.rows:,}", str(about.features), classes, order, datasets.where(name)))
     print_table(names, rows, right=names[1:4])
 
 
