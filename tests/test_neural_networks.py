@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -166,7 +167,7 @@ def test_batch_boosting_lowers_the_loss_with_every_network() -> None:
         assert 4 <= epochs <= 30
         assert torch.allclose(boosted.scores, boosted.predict(x), atol=1e-5)
         found.append(float(losses.value("squared", boosted.predict(x), z, 0.0).mean()))
-    assert all(after < before for before, after in zip(found, found[1:], strict=False))
+    assert all(after < before for before, after in itertools.pairwise(found))
     assert found[-1] < 0.6 * found[0]
 
 

@@ -20,7 +20,9 @@ def design(table: Table, features: Sequence[Feature]) -> np.ndarray:
         if feature.categories is None:
             bad = np.flatnonzero(~np.isfinite(column))
             if bad.size:
-                raise ValueError(f"X has {column[bad[0]]} in row {bad[0]}, column {feature.name!r}: networks need numbers")
+                raise ValueError(
+                    f"X has {column[bad[0]]} in row {bad[0]}, column {feature.name!r}: networks need numbers"
+                )
             columns.append(column[:, None])
         else:
             columns.append(column[:, None] == np.arange(len(feature.categories)))

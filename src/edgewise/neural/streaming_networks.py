@@ -82,7 +82,9 @@ class StreamingNetworks(Parameterized):
 
     def _started(self) -> None:
         if not hasattr(self, "_ensemble"):
-            raise ValueError(f"{type(self).__name__} has learned nothing yet: call partial_fit, prequential or fit first")
+            raise ValueError(
+                f"{type(self).__name__} has learned nothing yet: call partial_fit, prequential or fit first"
+            )
 
     def _check(self) -> None:
         for name in ("n_estimators", "batch_size", "epochs"):
@@ -137,7 +139,9 @@ class StreamingNetworks(Parameterized):
         """The name of the loss among those of `edgewise.neural.losses`."""
         return self.LOSSES[0] if self.loss is None else self.loss
 
-    def _learn(self, rows: np.ndarray, features: tuple[Feature, ...], targets: np.ndarray, shuffled: bool) -> np.ndarray:
+    def _learn(
+        self, rows: np.ndarray, features: tuple[Feature, ...], targets: np.ndarray, shuffled: bool
+    ) -> np.ndarray:
         """Learn checked rows, in order or `epochs` times shuffled; the last predictions made before learning."""
         torch = load_torch()
         ensemble = self._ensemble if hasattr(self, "_ensemble") else self._begin(rows.shape[1], targets.shape[1])
@@ -214,7 +218,7 @@ class StreamingNetworksClassifier(StreamingNetworks):
     classes_: np.ndarray
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Learn further rows, in order, in mini-batches. The first call fixes the classes (`classes`, or those in y)."""
+        """Learn further rows, in mini-batches. The first call fixes the classes (`classes`, or those in y)."""
         self._run(X, y, classes, shuffled=False)
         return self
 
@@ -268,7 +272,9 @@ class StreamingNetworksClassifier(StreamingNetworks):
         else:
             known = np.unique(np.asarray(y if classes is None else classes))
             if known.size < 2:
-                raise ValueError(f"y has the classes {known.tolist()}: at least 2 are needed; give all of them as classes=")
+                raise ValueError(
+                    f"y has the classes {known.tolist()}: at least 2 are needed; give all of them as classes="
+                )
         guesses = self._learn(rows, features, class_targets(y, len(rows), known), shuffled)
         self.classes_ = known
         return guesses

@@ -78,7 +78,9 @@ class ConvolutionNetwork(Parameterized):
             positive("image", size)
         depth, height, width = self.image
         if depth * height * width != n_inputs:
-            raise ValueError(f"image={self.image!r}: has {depth * height * width} values, but X has {n_inputs} features")
+            raise ValueError(
+                f"image={self.image!r}: has {depth * height * width} values, but X has {n_inputs} features"
+            )
         if self.kernel > min(height, width):
             raise ValueError(f"kernel={self.kernel}: larger than the image of {height} x {width}")
         _check_activation(self.activation)
