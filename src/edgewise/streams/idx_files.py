@@ -25,15 +25,15 @@ def read_array(path: str | Path, dimensions: int, rows: int | None = None) -> np
             if head != bytes([0, 0, UNSIGNED_BYTES, dimensions]):
                 wanted = f"0 0 {UNSIGNED_BYTES} {dimensions}"
                 raise ValueError(f"{path}: starts with {' '.join(map(str, head))}, where an IDX file has {wanted}")
-            sizes = np.frombuffer(file.read(4 * dimensions), dtype=">u4")
-            if sizes.size < dimensions:
+            sizes = file.read(4 * dimensions)
+            if len(sizes) < 4 * dimensions:
                 raise ValueError(f"{path}: ends within its {dimensions} sizes")
-            shape = [int(size) for size in sizes]
-            wanted_rows = shape[0] if rows is None else min(rows, shape[0])
-            shape[0] = wanted_rows
+            shape = np.frombuffer(sizes, dtype=">u4").tolist()
+            whole = rows is None or rows >= shape[0]
+            if rows is not None:
+                shape[0] = min(rows, shape[0])
             expected = math.prod(shape)
-            whole = wanted_rows == int(sizes[0])
-            content = file.read(expected + whole)
+            content = file.read(expected + whole)  # one byte more would be one too many
     except DAMAGED as error:
         raise ValueError(f"{path}: the packed data are damaged or cut short ({error})") from None
     if len(content) != expected:
