@@ -38,7 +38,8 @@ from edgewise.theory.gradient_bounds import RegretBound, edges_of, residual_boun
 from edgewise.theory.projections import region_of
 from edgewise.theory.regression_losses import Loss
 
-DEFAULT_TREE = RegressionTree(max_features=0.7)
+# Found on Abalone, electricity prices and elevations (benchmarks/results/sgb_defaults.md).
+DEFAULT_TREE = RegressionTree(least_gain=8.0, max_depth=10, smoothing=20.0, memory=200.0, max_features=0.5)
 SHRINKAGE = 0.1  # of 1/beta: the step of all learners but the first
 FINALS = ("last", "average")
 

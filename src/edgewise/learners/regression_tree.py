@@ -1,5 +1,4 @@
-"""Configuration of online regression trees: what each tree of an ensemble may do, drawn per tree where a range is given.
-"""
+"""Configuration of online regression trees: what each may do, drawn per tree where a range is given."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise.learners.ranges import Range, check_range, drawn
+from edgewise.learners.ranges import Range, check_range, drawn, feature_subsets
 from edgewise.parameters import Parameterized
 
 NO_DEPTH_LIMIT = np.iinfo(np.int32).max
@@ -96,14 +95,3 @@ class RegressionTree(Parameterized):
             feature_subsets(self.max_features, n_trees, n_features, rng),
         )
 
-
-def feature_subsets(wanted: float | None, n_trees: int, n_features: int, rng: np.random.Generator) -> np.ndarray:
-    """Which features each tree may use: Boolean [trees, features]."""
-    if wanted is None:
-        return np.ones((n_trees, n_features), bool)
-    share = isinstance(wanted, float) and wanted <= 1.0
-    count = min(n_features, max(1, math.ceil(wanted * n_features) if share else int(wanted)))
-    features = np.zeros((n_trees, n_features), bool)
-    for tree in range(n_trees):
-        features[tree, rng.choice(n_features, count, replace=False)] = True
-    return features

@@ -29,28 +29,23 @@ class RidgeRegression(Parameterized):
     Parameters
     ----------
     regularization : what is added to the diagonal of the inputs' second moments.
-    memory : examples that are remembered: weights of older ones fall off exponentially; infinite for none.
     clip : largest standardized value; outliers count as this far from the mean.
     """
 
-    def __init__(self, regularization: float = 1.0, memory: float = np.inf, clip: float = 5.0) -> None:
+    def __init__(self, regularization: float = 3.0, clip: float = 20.0) -> None:
         self.regularization = regularization
-        self.memory = memory
         self.clip = clip
 
     def check(self) -> None:
         for name in ("regularization", "clip"):
             if not getattr(self, name) > 0.0:
                 raise ValueError(f"{name}={getattr(self, name)!r}: a positive number")
-        if not self.memory > 1.0:
-            raise ValueError(f"memory={self.memory!r}: more than 1 example, or infinity")
 
 
 class RidgeBank(NamedTuple):
     """n learners for m outputs. Inputs: the numeric columns, a bias, a slot for each code of each nominal column."""
 
     regularization: np.ndarray  # [n]
-    decay: np.ndarray  # [n] what remains of an example's weight at the next one
     clip: np.ndarray  # [n]
     offset: np.ndarray  # [columns + 1] first input of each nominal column
     weights: np.ndarray  # [n, m, inputs]
@@ -70,7 +65,6 @@ def make_ridge(learners: list[RidgeRegression], n_outputs: int, n_numeric: int, 
         inverse[i, n_numeric, n_numeric] /= BIAS_SHARE
     return RidgeBank(
         regularization,
-        np.array([1.0 - 1.0 / learner.memory for learner in learners], float),
         np.array([learner.clip for learner in learners], float),
         offset,
         np.zeros((n, n_outputs, size)),
@@ -113,10 +107,10 @@ def fill_inputs(bank, i, numeric, nominal, means, variances, inputs):
 def ridge_learns(bank, i, target, said, w, inputs, gain):
     """A step of recursive least squares: coefficients and inverse take in one example of weight w."""
     size = inputs.size
-    inverse, decay = bank.inverse[i], bank.decay[i]
+    inverse = bank.inverse[i]
     for e in range(size):
         gain[e] = dot(inverse[e], inputs, size)
-    scale = w / (decay + w * dot(gain, inputs, size))
+    scale = w / (1.0 + w * dot(gain, inputs, size))
     for r in range(target.size):
         step = scale * (target[r] - said[r])
         for e in range(size):
@@ -124,7 +118,7 @@ def ridge_learns(bank, i, target, said, w, inputs, gain):
     for e in range(size):
         pull = scale * gain[e]
         for f in range(size):
-            inverse[e, f] = (inverse[e, f] - pull * gain[f]) / decay
+            inverse[e, f] -= pull * gain[f]
 
 
 @routine
