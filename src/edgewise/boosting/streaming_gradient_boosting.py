@@ -91,11 +91,13 @@ class StreamingGradientBoostingClassifier(GradientStream):
 
     def prequential(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Predict, then learn, row by row; the predicted labels."""
-        return self.classes_[codes_of(self._play(X, y, classes, sample_weight))]
+        decisions = self._play(X, y, classes, sample_weight)
+        return self.classes_[codes_of(decisions)]
 
     def prequential_proba(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Predict, then learn, row by row; the probabilities [n, k] that were predicted."""
-        return self._probabilities(self._play(X, y, classes, sample_weight))
+        decisions = self._play(X, y, classes, sample_weight)
+        return self._probabilities(decisions)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn further rows. The first call fixes the columns and the classes (`classes`, or those in y)."""
