@@ -220,7 +220,7 @@ def test_bad_rows_leave_the_model_as_it_was():
     ):
         with pytest.raises(ValueError, match=told):
             model.partial_fit(rows, targets)
-    with pytest.raises(ValueError, match="sample_weight=-1.0 in row 0"):
+    with pytest.raises(ValueError, match=r"sample_weight=-1\.0 in row 0"):
         model.partial_fit(X[:1], u[:1], sample_weight=[-1.0])
     assert same(model_state(model), before)
 

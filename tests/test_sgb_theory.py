@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -37,7 +38,7 @@ class TwoKinks:
 
 
 class OneCoordinate:
-    """Appendix D's learner: follow the leader among (a, 0) and (0, a); `keep` is what remains of a round in the next."""
+    """Appendix D's learner: follow the leader among (a, 0) and (0, a); `keep` is what a round leaves of the last."""
 
     def __init__(self, keep=1.0):
         self.keep, self.count, self.total = keep, 0.0, np.zeros(2)
@@ -95,7 +96,7 @@ def test_appendix_d_algorithm_2_comes_closer_with_every_doubling_of_the_learners
         bound = model.bound()
         assert bound.theorem == "Theorem 5.2"
         assert bound.regret <= bound.value
-    assert all(later < 0.75 * earlier for earlier, later in zip(regrets, regrets[1:], strict=False)), regrets
+    assert all(later < 0.75 * earlier for earlier, later in itertools.pairwise(regrets)), regrets
     assert regrets[-1] < 0.1
     leaders, _, _ = play_appendix_d(OneCoordinate(), "residual", 16, None, 300)
     assert leaders < 0.5
@@ -154,7 +155,7 @@ def test_the_step_of_equation_28_is_taken_from_the_edge():
 
 
 def test_residual_norms_stay_below_lemma_c_1():
-    """sum ||h||^2 <= 4 c^2 G^2 T with c = 2/gamma - 1, on a run of Algorithm 2; the paper's last step needs a repair."""
+    """sum ||h||^2 <= 4 c^2 G^2 T with c = 2/gamma - 1, on a run of Algorithm 2; the paper's proof has a gap."""
     _, _, model = play_appendix_d(OneCoordinate(0.0), "residual", 32, None, 300)
     progress = model._state.progress
     edge = model.edges_.min()

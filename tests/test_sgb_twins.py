@@ -46,7 +46,7 @@ TREE = {
 
 def twins(model, members, m):
     """Plain learners with the constants that the library drew."""
-    drawn = model.parameters_
+    drawn = model.tree_parameters_
     learners = []
     tree = 0
     for i in range(model.n_estimators):

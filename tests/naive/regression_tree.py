@@ -147,9 +147,7 @@ class RegressionTree:
         limit = min(1.0, self.memory / sum(w for _, w in leaf.counted))
         for side in (0, 1):
             child = Leaf(leaf.depth + 1, self.m)
-            mine = [
-                (u, w) for at, u, w in held if ((at > place) if kind == "numeric" else (at != place)) == bool(side)
-            ]
+            mine = [(u, w) for at, u, w in held if ((at > place) if kind == "numeric" else (at != place)) == bool(side)]
             child.mass = limit * sum(w for _, w in mine)
             child.sums = limit * sum((w * u for u, w in mine), np.zeros(self.m))
             for g, (low, density) in leaf.grids.items():

@@ -48,11 +48,9 @@ class RowLearner(Protocol):
 
     def predict_one(self, row: np.ndarray) -> np.ndarray:
         """What it says of a row: m numbers. Numeric columns come first, then the codes of the nominal ones."""
-        ...
 
     def learn_one(self, row: np.ndarray, target: np.ndarray, weight: float) -> None:
         """Learn that m numbers would have been right."""
-        ...
 
 
 class Steps(NamedTuple):

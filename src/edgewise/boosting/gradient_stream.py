@@ -183,7 +183,9 @@ class GradientStream(StreamEnsemble):
         if self.final not in FINALS:
             raise ValueError(f"final={self.final!r}: one of {', '.join(FINALS)}")
         if self.final == "average" and not all(isinstance(learner, RidgeRegression) for learner in self._members()):
-            raise ValueError("final='average': only RidgeRegression learners can average what they said over all rounds")
+            raise ValueError(
+                "final='average': only RidgeRegression learners can average what they said over all rounds"
+            )
         if self.edge is not None and not 0.0 < self.edge <= 1.0:
             raise ValueError(f"edge={self.edge!r}: a number in (0, 1]")
         if self.edge is not None and self.learning_rate is not None:
@@ -233,10 +235,10 @@ class GradientStream(StreamEnsemble):
             np.broadcast_to(np.asarray(self.start, float), k).copy(),
             region_of(loss.domain, k),
         )
-        self.parameters_ = draw_trees(learners, len(columns.names), np.random.default_rng(self.random_state))
+        self.tree_parameters_ = draw_trees(learners, len(columns.names), np.random.default_rng(self.random_state))
         n = self.n_estimators
         progress = Progress(np.zeros((n, 3)), np.zeros(n + 1), np.zeros(3), np.zeros(2))
-        kinds, forest, bank, objects = assemble_gradient(learners, self.parameters_, columns, k)
+        kinds, forest, bank, objects = assemble_gradient(learners, self.tree_parameters_, columns, k)
         self._state = GradientEnsemble(steps, kinds, progress, forest, bank, objects)
         self._columns = columns
         self._n_outputs = k

@@ -94,4 +94,3 @@ class RegressionTree(Parameterized):
             np.full(n_trees, NO_DEPTH_LIMIT if self.max_depth is None else self.max_depth),
             feature_subsets(self.max_features, n_trees, n_features, rng),
         )
-

@@ -70,8 +70,8 @@ def smooth_bound(
 ) -> RegretBound:
     """Theorem 5.1 of a run: Delta_0 times the product of C over the learners' own sums and steps, per round.
 
-    `sums` [N, 3] are those of ||nabla||^2, ||nabla - h||^2 and ||h||^2. The theorem itself takes the least edge for all,
-    eq. (28) for the step, and Delta_0 <= 2 B T: see `smooth_rate`.
+    `sums` [N, 3] are those of ||nabla||^2, ||nabla - h||^2 and ||h||^2. The theorem itself takes the least edge for
+    all, eq. (28) for the step, and Delta_0 <= 2 B T: see `smooth_rate`.
     """
     value = first_regret if math.isfinite(smoothness) else math.inf
     for (of_target, of_error, of_said), rate in zip(sums.tolist(), rates.tolist(), strict=True):

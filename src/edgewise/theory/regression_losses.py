@@ -34,7 +34,7 @@ says: NumPy functions over many rows at once. Rows must not see each other, or r
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -46,21 +46,23 @@ from edgewise.theory.projections import ProjectionSet
 SQUARED, ABSOLUTE, HUBER, QUANTILE, LOGISTIC, HINGE, SOFTMAX = 0, 1, 2, 3, 4, 5, 6
 
 
-@runtime_checkable
 class Loss(Protocol):
     """What streaming gradient boosting asks of a loss. Shapes: predictions and targets [n, m]."""
 
-    strong_convexity: float
-    smoothness: float
-    domain: ProjectionSet
+    @property
+    def strong_convexity(self) -> float: ...
+
+    @property
+    def smoothness(self) -> float: ...
+
+    @property
+    def domain(self) -> ProjectionSet: ...
 
     def value(self, predictions: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """The loss of each row, [n]."""
-        ...
 
     def gradient(self, predictions: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """The gradient of each row, or a subgradient where there are several, [n, m]."""
-        ...
 
 
 @kernel

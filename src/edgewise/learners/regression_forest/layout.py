@@ -18,8 +18,8 @@ from edgewise.learners.forest.layout import column_lists, slot_offsets
 LEAF, NUMERIC, BINARY = 0, 1, 2
 # First number of a bin or slot; the target sums follow.
 WEIGHT = 0
-# Columns of RegressionForest.total: weight and sum of squared target norms since the leaf was made, weight since the last
-# attempt to split; then the target sums.
+# Columns of RegressionForest.total: weight and sum of squared target norms since the leaf was made, weight since the
+# last attempt to split; then the target sums.
 SEEN, SQUARES, PENDING, SUMS = 0, 1, 2, 3
 # Counters in RegressionForest.used.
 NODES, LEAVES = 0, 1
