@@ -11,6 +11,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "AdaBoostOLM": "edgewise.boosting.adaboost_olm",
     "AdaOVA": "edgewise.boosting.one_vs_all",
+    "ConvolutionNetwork": "edgewise.neural.weak_networks",
+    "DenseNetwork": "edgewise.neural.weak_networks",
     "HoeffdingForest": "edgewise.boosting.hoeffding_forest",
     "HoeffdingTree": "edgewise.learners.hoeffding_tree",
     "LabelMemory": "edgewise.learners.label_memory",
@@ -23,6 +25,8 @@ _HOMES = {
     "SoftmaxRegression": "edgewise.learners.linear",
     "StreamingGradientBoostingClassifier": "edgewise.boosting.streaming_gradient_boosting",
     "StreamingGradientBoostingRegressor": "edgewise.boosting.streaming_gradient_boosting",
+    "StreamingNetworksClassifier": "edgewise.neural.streaming_networks",
+    "StreamingNetworksRegressor": "edgewise.neural.streaming_networks",
     "Table": "edgewise.streams.table",
     "as_table": "edgewise.streams.table",
     "datasets": "edgewise.streams.datasets",

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "sigmoid": torch.sigmoid,
+    "tanh": torch.tanh,
     "leaky_relu": nn.functional.leaky_relu,
 }
 

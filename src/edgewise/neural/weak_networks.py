@@ -10,7 +10,7 @@ from edgewise.parameters import Parameterized
 if TYPE_CHECKING:
     from torch import nn
 
-ACTIVATIONS = ("sigmoid", "leaky_relu")
+ACTIVATIONS = ("sigmoid", "tanh", "leaky_relu")
 
 
 class WeakNetwork(Protocol):
