@@ -43,13 +43,13 @@ def examples(rows: int, inputs: int, outputs: int, kind: str, dtype: Any = torch
 
 
 CASES = {
-    "one sigmoid unit, squared": (DenseNetwork(1), 6, 1, "real", "squared", 0.0, Smooth(0.3)),
+    "one sigmoid unit, squared": (DenseNetwork(1, "sigmoid"), 6, 1, "real", "squared", 0.0, Smooth(0.3)),
     "leaky units, softmax": (DenseNetwork(4, "leaky_relu"), 8, 3, "class", "softmax", 0.01, Smooth(0.8)),
     "convolution, softmax": (
-        ConvolutionNetwork((2, 7, 6), channels=3, kernel=3), 84, 3, "class", "softmax", 0.0, Smooth(1.0)
+        ConvolutionNetwork((2, 7, 6), 3, 3, activation="sigmoid"), 84, 3, "class", "softmax", 0.0, Smooth(1.0)
     ),
-    "residual, absolute": (DenseNetwork(2), 6, 2, "real", "absolute", 0.1, Residual(0.2, radius=2.0)),
-    "residual, hinge": (DenseNetwork(2), 6, 1, "sign", "hinge", 0.1, Residual(0.2)),
+    "residual, absolute": (DenseNetwork(2, "tanh"), 6, 2, "real", "absolute", 0.1, Residual(0.2, radius=2.0)),
+    "residual, hinge": (DenseNetwork(2, "tanh"), 6, 1, "sign", "hinge", 0.1, Residual(0.2)),
 }  # fmt: skip
 
 
@@ -76,7 +76,7 @@ def test_batched_networks_are_separate_modules(case: str) -> None:
 
 def test_batched_networks_are_separate_modules_in_single_precision() -> None:
     n, inputs, outputs = 8, 10, 1
-    network = DenseNetwork(1)
+    network = DenseNetwork(1, "sigmoid")
     x, z = examples(320, inputs, outputs, "real", torch.float32)
     networks = network.build(n, inputs, outputs, seed=3)
     twin = naive.SeparateNetworks(naive.separate_modules(networks, network), Smooth(0.3), "squared", 0.0, 0.01)
@@ -154,7 +154,7 @@ def test_unit_costs_of_section_6() -> None:
 def test_batch_boosting_lowers_the_loss_with_every_network() -> None:
     x, z = examples(640, 6, 1, "real", torch.float32)
     boosted = BatchBoostedNetworks(
-        DenseNetwork(1), x, z, loss="squared", learning_rate=1.0, adam_step=0.05, batch_size=32
+        DenseNetwork(1, "sigmoid"), x, z, loss="squared", learning_rate=1.0, adam_step=0.05, batch_size=32
     )
     found = [float(losses.value("squared", boosted.scores, z, 0.0).mean())]
     units = 0

@@ -11,7 +11,7 @@ from torch import nn
 from edgewise.neural.rules import Residual, Smooth
 from edgewise.neural.weak_networks import DenseNetwork
 
-ACTIVATIONS = {"sigmoid": nn.Sigmoid, "leaky_relu": nn.LeakyReLU}
+ACTIVATIONS = {"sigmoid": nn.Sigmoid, "tanh": nn.Tanh, "leaky_relu": nn.LeakyReLU}
 
 
 def separate_modules(networks: Any, network: Any) -> list[nn.Sequential]:

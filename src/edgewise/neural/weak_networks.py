@@ -33,9 +33,9 @@ def _check_activation(activation: Any) -> None:
 
 
 class DenseNetwork(Parameterized):
-    """Two layers: `hidden` units, then linear. One sigmoid unit is the paper's learner for Abalone and A9A."""
+    """Two layers: `hidden` units, then linear. `DenseNetwork(1, "sigmoid")` is the paper's for Abalone and A9A."""
 
-    def __init__(self, hidden: int = 1, activation: str = "sigmoid") -> None:
+    def __init__(self, hidden: int = 8, activation: str = "tanh") -> None:
         self.hidden = hidden
         self.activation = activation
 
@@ -52,6 +52,9 @@ class DenseNetwork(Parameterized):
 class ConvolutionNetwork(Parameterized):
     """A convolution without padding, then linear. The defaults are the paper's learner for MNIST.
 
+    They have tanh where the paper has sigmoid. With biases in both layers these are the same networks, since
+    sigmoid(a) = (1 + tanh(a / 2)) / 2; but tanh starts with mean 0, and Adam needs far fewer steps.
+
     `image` is (channels, height, width) of the images that rows hold, channel by channel and line by line.
     """
 
@@ -61,7 +64,7 @@ class ConvolutionNetwork(Parameterized):
         channels: int = 5,
         kernel: int = 5,
         stride: int = 2,
-        activation: str = "sigmoid",
+        activation: str = "tanh",
     ) -> None:
         self.image = image
         self.channels = channels
