@@ -69,7 +69,7 @@ PROBLEMS = {
         ONE_UNIT,
         "squared",
         0.0,
-        [Settings(12, 0.7, 0.05, 16, 30)],
+        [Settings(20, 0.5, 0.05, 16, 60)],
         [Settings(40, 1.0, 0.05, 128, convergence=Convergence(patience=8))],
     ),
     "a9a": Problem(ONE_UNIT, "logistic", 0.0, [Settings(8, 1.0, 0.01, 64, 5)], [Settings(8, 1.0, 0.01, 256)]),
@@ -85,7 +85,7 @@ PROBLEMS = {
         ),
         grid(
             Settings(32, 1.0, 0.002, 128, convergence=Convergence(longest=20)),
-            learning_rate=[0.5, 1.0, 2.0],
+            learning_rate=[1.0, 2.0],
             adam_step=[1e-3, 3e-3],
         ),
     ),
@@ -240,17 +240,30 @@ def plain(settings: Settings) -> dict[str, Any]:
     return asdict(settings) | {"convergence": settings.convergence._asdict()}
 
 
-def measure(data: str, device: torch.device, seeds: int) -> dict[str, Any]:
+def shortened(problem: Problem) -> Problem:
+    """The same with two learners and two epochs: does everything run?"""
+
+    def short(settings: Settings) -> Settings:
+        return replace(settings, learners=2, epochs=2, convergence=Convergence(longest=2))
+
+    return problem._replace(
+        streaming=[short(settings) for settings in problem.streaming[:2]],
+        batch=[short(settings) for settings in problem.batch[:2]],
+    )
+
+
+def measure(data: str, device: torch.device, seeds: int, quick: bool) -> dict[str, Any]:
     """Base learner, batch and streaming boosting on one set, for several seeds."""
-    problem = PROBLEMS[data]
-    train, test = load(data, 0, device)
+    problem = shortened(PROBLEMS[data]) if quick else PROBLEMS[data]
+    few = slice(0, 2000 if quick else None)
+    train = load(data, 0, device)[0][few]
     tried: list[dict[str, Any]] = []
     streaming = choose(stream, problem, problem.streaming, train, tried)
     batch = choose(boost, problem, problem.batch, train, tried)
     base = replace(batch, learners=1, learning_rate=1.0)
     runs = []
     for seed in range(seeds):
-        train, test = load(data, seed, device)
+        train, test = (part[few] for part in load(data, seed, device))
         run = {
             "seed": seed,
             "base": boost(problem, base, train, test, seed),
@@ -281,6 +294,7 @@ def main() -> None:
     parser.add_argument("--data", default=",".join(PROBLEMS))
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--quick", action="store_true", help="a few rows and learners: does everything run?")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     chosen = options.data.split(",")
@@ -291,7 +305,7 @@ def main() -> None:
         torch.set_num_threads(1)
     options.out.mkdir(parents=True, exist_ok=True)
     for name in chosen:
-        record = measure(name, device_of(options.device), options.seeds)
+        record = measure(name, device_of(options.device), options.seeds, options.quick)
         (options.out / f"sgb_networks_{name}.json").write_text(json.dumps(record) + "\n")
 
 

@@ -99,6 +99,7 @@ class BatchBoostedNetworks:
             best = min(best, missed)
             if waited == convergence.patience:
                 break
+        learner.stop_recording()
         self.scores += learner.predict(self.x)
 
     def predict(self, x: Tensor) -> Tensor:

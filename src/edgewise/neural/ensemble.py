@@ -92,6 +92,10 @@ class NetworkEnsemble:
         parts = [self.rule.prediction(self.partial_sums(part)) for part in x.split(rows_at_once)]
         return torch.cat(parts)
 
+    def stop_recording(self) -> None:
+        """Let go of the recorded step and its memory on the device; further steps run as usual."""
+        self._recorded = None
+
     @property
     def edges(self) -> Tensor:
         """The edge of each learner over all rows learned, Definition 4.1: 1 - sum ||t - h||^2 / sum ||t||^2."""
