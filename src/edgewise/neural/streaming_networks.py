@@ -40,6 +40,8 @@ class StreamingNetworks(Parameterized):
     # learned
     n_features_in_: int
     rows_: int
+    _ensemble: Any  # a NetworkEnsemble
+    _features: tuple[Feature, ...]
 
     def __init__(
         self,
@@ -173,6 +175,10 @@ class StreamingNetworksRegressor(StreamingNetworks):
     """Real targets, one or several per row. Losses: `squared` (half the squared error), `absolute`."""
 
     LOSSES = ("squared", "absolute")
+
+    # learned
+    _flat: bool  # targets came in one dimension
+    _width: int
 
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Learn further rows, in order, in mini-batches."""
