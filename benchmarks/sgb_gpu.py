@@ -27,7 +27,7 @@ from edgewise.neural.torch_extra import device_of
 from edgewise.neural.weak_networks import ConvolutionNetwork
 
 ETA, ADAM_STEP = 1.0, 1e-3
-NETWORK = ConvolutionNetwork()
+NETWORK = ConvolutionNetwork(activation="sigmoid")
 PROFILED_STEPS = 200  # some 10,000 kernels: enough to see, and quick to read
 Step = Callable[[Tensor, Tensor], Tensor]
 
@@ -39,7 +39,7 @@ class OneAfterTheOther:
         self.modules = []
         stacked = NETWORK.build(learners, 784, 10, 0)
         for i in range(learners):
-            module = nn.Sequential(nn.Conv2d(1, 5, 5, stride=2), nn.Tanh(), nn.Flatten(), nn.Linear(720, 10))
+            module = nn.Sequential(nn.Conv2d(1, 5, 5, stride=2), nn.Sigmoid(), nn.Flatten(), nn.Linear(720, 10))
             with torch.no_grad():
                 module[0].weight.copy_(stacked.weight_in[5 * i : 5 * i + 5])
                 module[0].bias.copy_(stacked.bias_in[5 * i : 5 * i + 5])

@@ -107,10 +107,10 @@ def settings(record: Record) -> str:
         chosen = record["settings"][kind]
         ending = f"{chosen['epochs']} epochs" if kind == "streaming" else f"converged by {chosen['convergence']}"
         told.append(
-            f"{kind} N = {chosen['learners']}, eta {chosen['learning_rate']}, Adam {chosen['adam_step']}, mini-batches "
-            f"of {chosen['batch_size']}, {ending}"
+            f"{kind} {chosen['network']}, N = {chosen['learners']}, eta {chosen['learning_rate']}, "
+            f"Adam {chosen['adam_step']}, mini-batches of {chosen['batch_size']}, {ending}"
         )
-    return f"{record['network']}; {'; '.join(told)}; {len(record['runs'])} runs on {record['device']}"
+    return f"{'; '.join(told)}; {len(record['runs'])} runs on {record['device']}"
 
 
 def gpu_page(gpu: Record) -> list[str]:

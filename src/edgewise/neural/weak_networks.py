@@ -52,8 +52,8 @@ class DenseNetwork(Parameterized):
 class ConvolutionNetwork(Parameterized):
     """A convolution without padding, then linear. The defaults are the paper's learner for MNIST.
 
-    They have tanh where the paper has sigmoid. With biases in both layers these are the same networks, since
-    sigmoid(a) = (1 + tanh(a / 2)) / 2; but tanh starts with mean 0, and Adam needs far fewer steps.
+    With biases in both layers `tanh` makes the same networks as `sigmoid`, since sigmoid(a) = (1 + tanh(a / 2)) / 2; only
+    where training starts, and so how it goes, is different.
 
     `image` is (channels, height, width) of the images that rows hold, channel by channel and line by line.
     """
@@ -64,7 +64,7 @@ class ConvolutionNetwork(Parameterized):
         channels: int = 5,
         kernel: int = 5,
         stride: int = 2,
-        activation: str = "tanh",
+        activation: str = "sigmoid",
     ) -> None:
         self.image = image
         self.channels = channels
