@@ -52,8 +52,8 @@ class DenseNetwork(Parameterized):
 class ConvolutionNetwork(Parameterized):
     """A convolution without padding, then linear. The defaults are the paper's learner for MNIST.
 
-    With biases in both layers `tanh` makes the same networks as `sigmoid`, since sigmoid(a) = (1 + tanh(a / 2)) / 2; only
-    where training starts, and so how it goes, is different.
+    With biases in both layers `tanh` makes the same networks as `sigmoid`, since sigmoid(a) = (1 + tanh(a / 2)) / 2;
+    only where training starts, and so how it goes, is different.
 
     `image` is (channels, height, width) of the images that rows hold, channel by channel and line by line.
     """
