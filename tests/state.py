@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from edgewise.learners.forest.layout import LEAF, children
+from edgewise.learners.regression_forest.layout import LEAF_FIELDS
 
 
 def forest_state(forest):
@@ -30,7 +31,25 @@ def forest_state(forest):
     return [of(int(root)) for root in forest.root], forest.n_nodes.tolist(), forest.moments.tolist()
 
 
+def gradient_state(model):
+    """The state of a streaming gradient booster."""
+    state = model._state
+    forest = state.forest
+
+    def of(node):
+        first = forest.child[node]
+        if forest.kind[node] == LEAF:
+            return tuple(getattr(forest, field)[first].tolist() for field in LEAF_FIELDS)
+        own = tuple(getattr(forest, field)[node].item() for field in ("kind", "feature", "threshold", "depth"))
+        return (*own, int(forest.fallback[node] - first), of(first), of(first + 1))
+
+    parts = (*state.progress, *state.bank, forest.n_nodes, forest.moments)
+    return [[part.tolist() for part in parts], [of(int(root)) for root in forest.root], model.rounds_]
+
+
 def model_state(model):
+    if hasattr(model, "_state"):
+        return gradient_state(model)
     return [
         (
             *(part.tolist() for part in ensemble.committee),

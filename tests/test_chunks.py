@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise.theory.projections import Box
+from edgewise.theory.regression_losses import HingeLoss
 from tests.small_streams import mixed_stream
 from tests.state import model_state, same
 
@@ -33,6 +35,12 @@ def recipe(**settings):
         5, 0.3, 0.9, "mixed", "binary", True, importance_scale=ew.LogUniform(0.5, 4.0), max_features=0.7
     )
     return ew.AdaBoostOLM([ew.SoftmaxRegression(), calm, warm], 7, random_state=3, **settings)
+
+
+def sgb(**settings):
+    """Gradient boosting with a learner of each kind, small enough to grow in a short stream."""
+    tree = ew.RegressionTree((10, 20), least_gain=2.0, smoothing=(0.0, 5.0), memory=50.0, max_features=0.7, bins=8)
+    return ew.StreamingGradientBoostingClassifier([ew.RidgeRegression(), tree], 7, random_state=3, **settings)
 
 
 MODELS = {
@@ -65,6 +73,9 @@ MODELS = {
     "ova": lambda **kw: ew.OneVsAllOLM(eager(), 4, random_state=3, **kw),
     "adaova": lambda **kw: ew.AdaOVA(eager(), 4, random_state=3, **kw),
     "trees": lambda **kw: ew.HoeffdingForest(eager(), 7, random_state=3, **kw),
+    "sgb-softmax": lambda **kw: sgb(**kw),
+    "sgb-logistic": lambda **kw: sgb(loss="logistic", learning_rate=0.3, **kw),
+    "sgb-hinge": lambda **kw: sgb(loss=HingeLoss(0.05, Box(-2.0, 2.0)), **kw),
 }
 
 

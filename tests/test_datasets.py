@@ -23,6 +23,7 @@ from edgewise.streams.table import Table
 
 # rows, numeric features, nominal features, classes; from the descriptions of the sets
 FACTS = {
+    "a9a": (48842, 123, 0, 2),
     "balance": (625, 4, 0, 3),
     "car": (1728, 0, 6, 4),
     "car-numeric": (1728, 2, 4, 4),
@@ -34,6 +35,7 @@ FACTS = {
     "letter": (20000, 16, 0, 26),
     "mice": (1080, 77, 0, 8),
     "mice-zero": (1080, 77, 0, 8),
+    "mnist": (70000, 784, 0, 10),
     "movement": (165632, 12, 0, 5),
     "mushroom": (8124, 0, 22, 2),
     "nursery": (12960, 0, 8, 5),
@@ -42,7 +44,10 @@ FACTS = {
     "poker": (25010, 10, 0, 10),
     "satimage": (6435, 36, 0, 6),
 }
+# rows, numeric features, nominal features of the sets with real targets
+REAL_FACTS = {"abalone": (4177, 7, 1), "slice": (53500, 384, 0), "year": (515345, 90, 0)}
 COUNTS = {
+    "a9a": {-1: 24720 + 12435, 1: 7841 + 3846},
     "balance": {"L": 288, "R": 288, "B": 49},
     "car": {"unacc": 1210, "acc": 384, "good": 69, "vgood": 65},
     "connect-4": {0: 6449, 1: 16635, 2: 44473},
@@ -108,8 +113,24 @@ def test_shape_kinds_and_classes(name: str) -> None:
         assert dict(zip(labels.tolist(), counts.tolist(), strict=True)) == COUNTS[name]
 
 
+@pytest.mark.parametrize("name", REAL_FACTS)
+def test_real_targets(name: str) -> None:
+    needs(name)
+    table, y = loaded(name)
+    nominal = sum(feature.categories is not None for feature in table.features)
+    assert (len(table), table.shape[1] - nominal, nominal) == REAL_FACTS[name]
+    about = datasets.info(name)
+    assert (about.rows, about.features, about.classes) == (len(table), table.shape[1], 0)
+    assert y.dtype == np.float64
+    assert np.isfinite(y).all()
+    if name == "abalone":
+        assert (y.min(), y.max(), y[0]) == (1, 29, 15)
+        assert table.features[0].categories == ("M", "F", "I")
+        assert table.values[0].tolist() == [0, 0.455, 0.365, 0.095, 0.514, 0.2245, 0.101, 0.15]
+
+
 def test_every_set_is_tested() -> None:
-    assert set(FACTS) | set(MULTI_LABEL) == set(datasets.names())
+    assert {*FACTS, *REAL_FACTS, *MULTI_LABEL} == set(datasets.names())
 
 
 @pytest.mark.parametrize("name", MULTI_LABEL)
@@ -167,7 +188,17 @@ def test_a_changed_multi_label_set_is_seen(tmp_path: Path, monkeypatch: pytest.M
         datasets.load("emotions")
 
 
-@pytest.mark.parametrize("name", [*FACTS, *MULTI_LABEL])
+def test_parts_for_training_and_for_testing() -> None:
+    needs("a9a")
+    (table, y), (test_table, test_y) = datasets.load_parts("a9a")
+    assert (len(table), len(test_table)) == (32561, 16281)
+    assert ((y == 1).sum(), (test_y == 1).sum()) == (7841, 3846)
+    assert len(y) == len(table)
+    with pytest.raises(ValueError, match=r"^car: has no test part of its own; the sets that have are a9a, mnist"):
+        datasets.load_parts("car")
+
+
+@pytest.mark.parametrize("name", [*FACTS, *REAL_FACTS, *MULTI_LABEL])
 def test_checksums(name: str) -> None:
     needs(name)
     statuses = datasets.check(name)
@@ -339,7 +370,7 @@ def test_unknown_names() -> None:
     with pytest.raises(ValueError, match=r"^unknown data set 'nursry' \(did you mean nursery") as caught:
         ew.datasets.load("nursry")
     assert all(name in str(caught.value) for name in datasets.names())
-    with pytest.raises(ValueError, match=r"^unknown data set 'qqq'; the data sets are balance, car"):
+    with pytest.raises(ValueError, match=r"^unknown data set 'qqq'; the data sets are a9a, abalone, balance, car"):
         datasets.info("qqq")
 
 
@@ -475,6 +506,21 @@ def test_a_download_with_another_checksum_is_refused(
     with pytest.raises(OSError, match=r"is not the file expected \(changed: SHA-256 .* where 0{64} is expected\)"):
         datasets.load("toy")
     assert list(nothing_here.iterdir()) == []
+
+
+def test_a_download_packed_in_another_way_is_told_by_its_content(
+    nothing_here: Path, server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, folder = server
+    ours, theirs = (gzip.compress(TOY, level, mtime=0) for level in (0, 9))
+    assert ours != theirs
+    (folder / "toy.data.gz").write_bytes(theirs)
+    sums = hashlib.sha256(ours).hexdigest(), hashlib.sha256(TOY).hexdigest()
+    register(monkeypatch, DataFile("toy.data.gz", *sums, f"{url}/toy.data.gz"))
+    assert datasets.load("toy")[0].values[:, 0].tolist() == [1, 2, 3]
+    assert datasets.check("toy") == {"toy.data.gz": "ok"}
+    (nothing_here / "toy.data.gz").write_bytes(gzip.compress(TOY + b"4,x\n"))
+    assert datasets.check("toy")["toy.data.gz"].startswith("changed: SHA-256")
 
 
 def test_a_download_that_fails_says_what_to_do(

@@ -29,7 +29,7 @@ def list_() -> None:
     for name in datasets.names():
         about = datasets.info(name)
         order = "time" if about.in_order else "any"
-        classes = f"{about.classes} labels" if about.labels else str(about.classes)
+        classes = f"{about.classes} labels" if about.labels else str(about.classes or "real")
         rows.append((name, f"{about.rows:,}", str(about.features), classes, order, datasets.where(name)))
     print_table(names, rows, right=names[1:4])
 

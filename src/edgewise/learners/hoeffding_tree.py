@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.learners.forest.layout import LEAF_MODES, NO_LIMIT
-from edgewise.learners.ranges import LogUniform, Range, check_range, drawn
+from edgewise.learners.ranges import LogUniform, Range, check_range, drawn, feature_subsets
 from edgewise.parameters import Parameterized
 
 NOMINAL_SPLITS = {"multiway": False, "binary": True}
@@ -96,26 +96,14 @@ class HoeffdingTree(Parameterized):
 
     def draw(self, n_trees: int, n_features: int, rng: np.random.Generator) -> TreeParameters:
         """Parameters of each tree."""
-        features = np.ones((n_trees, n_features), bool)
-        chosen = self._features_per_tree(n_features)
         grace = drawn(self.grace_period, n_trees, rng, whole=True)
         confidence = drawn(self.split_confidence, n_trees, rng)
         tie = drawn(self.tie_threshold, n_trees, rng)
         scale = drawn(self.importance_scale, n_trees, rng)
         if type(self.importance_scale) is tuple:
             scale[0] = self.importance_scale[0]  # the first tree gets the least, as in the authors' code
-        if chosen < n_features:
-            for tree in range(n_trees):
-                features[tree] = False
-                features[tree, rng.choice(n_features, chosen, replace=False)] = True
+        features = feature_subsets(self.max_features, n_trees, n_features, rng)
         return TreeParameters(grace, confidence, tie, scale, features)
-
-    def _features_per_tree(self, n_features: int) -> int:
-        wanted = self.max_features
-        if wanted is None:
-            return n_features
-        share = isinstance(wanted, float) and wanted <= 1.0
-        return min(n_features, max(1, math.ceil(wanted * n_features) if share else int(wanted)))
 
     def kernel_settings(self) -> tuple[int, bool, bool, int]:
         """Leaf mode, binary nominal splits, warm start and node cap, as the kernels take them."""

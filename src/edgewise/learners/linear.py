@@ -52,9 +52,14 @@ class LinearBank(NamedTuple):
     squares: np.ndarray  # [n, k, inputs] sums of squared gradients
 
 
+def input_offsets(n_numeric: int, categories: np.ndarray) -> np.ndarray:
+    """The first input of each nominal column, after the numeric columns and the bias; then the number of inputs."""
+    return n_numeric + 1 + np.concatenate([[0], np.cumsum(categories)]).astype(np.int64)
+
+
 def make_bank(learners: list[SoftmaxRegression], n_labels: int, n_numeric: int, categories: np.ndarray) -> LinearBank:
     """Learners that know nothing yet."""
-    offset = n_numeric + 1 + np.concatenate([[0], np.cumsum(categories)]).astype(np.int64)
+    offset = input_offsets(n_numeric, categories)
     shape = (len(learners), n_labels, int(offset[-1]))
     return LinearBank(
         np.array([learner.step for learner in learners], float),
@@ -68,7 +73,7 @@ def make_bank(learners: list[SoftmaxRegression], n_labels: int, n_numeric: int, 
 def bank_with_categories(bank: LinearBank, categories: np.ndarray) -> LinearBank:
     """The bank with inputs for more codes per nominal column; what it has learned moves to the new places."""
     first = int(bank.offset[0])
-    offset = first + np.concatenate([[0], np.cumsum(categories)]).astype(np.int64)
+    offset = input_offsets(first - 1, categories)
     moved = []
     for old in (bank.weights, bank.squares):
         new = np.zeros((*old.shape[:2], int(offset[-1])))
@@ -95,16 +100,22 @@ def dot(a, b, n):
 
 
 @kernel
-def linear_logits(bank, i, numeric, nominal, means, variances, inputs, logits):
-    """Fill `logits` with linear learner i's scores, and `inputs` with what it learns from."""
+def standardized(numeric, means, variances, clip, inputs):
+    """Fill `inputs` with the numeric columns in standard deviations from their mean, clipped, and a bias."""
     n = numeric.size
-    clip = bank.clip[i]
     for f in range(n):
         z = 0.0
         if numeric[f] == numeric[f] and variances[f] > 0.0:
             z = min(max((numeric[f] - means[f]) / math.sqrt(variances[f]), -clip), clip)
         inputs[f] = z
     inputs[n] = 1.0
+
+
+@kernel
+def linear_logits(bank, i, numeric, nominal, means, variances, inputs, logits):
+    """Fill `logits` with linear learner i's scores, and `inputs` with what it learns from."""
+    n = numeric.size
+    standardized(numeric, means, variances, bank.clip[i], inputs)
     for r in range(logits.size):
         logit = dot(bank.weights[i, r], inputs, n + 1)
         for c in range(nominal.size):

@@ -37,3 +37,17 @@ def drawn(value: Range, n: int, rng: np.random.Generator, *, whole: bool = False
     if whole and float(low).is_integer() and float(high).is_integer():
         return rng.integers(int(low), int(high), n, endpoint=True).astype(float)
     return rng.uniform(low, high, n)
+
+
+def feature_subsets(wanted: float | None, n_trees: int, n_features: int, rng: np.random.Generator) -> np.ndarray:
+    """Which features each tree may use, Boolean [trees, features]: a count, a share in (0, 1], or None for all."""
+    features = np.ones((n_trees, n_features), bool)
+    if wanted is None:
+        return features
+    share = isinstance(wanted, float) and wanted <= 1.0
+    count = min(n_features, max(1, math.ceil(wanted * n_features) if share else int(wanted)))
+    if count < n_features:
+        for tree in range(n_trees):
+            features[tree] = False
+            features[tree, rng.choice(n_features, count, replace=False)] = True
+    return features

@@ -26,7 +26,7 @@ class Dataset:
     """What is known of a data set. `class_counts` maps each label to its number of rows.
 
     A multi-label set has `labels`, which name the columns of its indicator matrix; its `class_counts` say how many rows
-    each label is relevant in, if that is known.
+    each label is relevant in, if that is known. A set with real targets has no `class_counts`.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Dataset:
     spare_rows: int = 0  # rows of the files that preparing leaves out
     train_rows: int | None = None  # where train and test are told apart: the first rows, so many, are for training
     labels: tuple[str, ...] = ()
-    total_rows: int | None = None  # of a multi-label set, whose classes overlap
+    total_rows: int | None = None  # of a set whose class counts do not sum to it: label sets, real targets
 
     @property
     def rows(self) -> int:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from edgewise.streams import storage
+from edgewise.streams import idx_files, storage
 from edgewise.streams.columns import is_number
 from edgewise.streams.files import read
 from edgewise.streams.mulan import read_mulan
@@ -23,7 +23,20 @@ from edgewise.streams.registry import SETS, DataFile, Dataset
 from edgewise.streams.storage import path_of
 from edgewise.streams.table import Feature, Table, concat, look_up
 
-__all__ = ["DataFile", "Dataset", "check", "fetch", "info", "load", "names", "order", "path_of", "shuffled", "where"]
+__all__ = [
+    "DataFile",
+    "Dataset",
+    "check",
+    "fetch",
+    "info",
+    "load",
+    "load_parts",
+    "names",
+    "order",
+    "path_of",
+    "shuffled",
+    "where",
+]
 
 Examples = tuple[Table, np.ndarray]
 
@@ -66,8 +79,8 @@ def check(name: str) -> dict[str, str]:
 def load(name: str, *, rows: int | None = None) -> Examples:
     """Examples and labels of a data set, or its first `rows` rows (or as many as there are).
 
-    Labels are text or integers. Of a multi-label set they are an indicator matrix, 0 or 1 (int8), whose columns
-    `info(name).labels` names; the first `info(name).train_rows` rows are those for training.
+    Labels are text or integers, real targets are floats. Of a multi-label set they are an indicator matrix, 0 or 1
+    (int8), whose columns `info(name).labels` names.
     """
     dataset = info(name)
     if rows is not None and rows < 1:
@@ -87,6 +100,19 @@ def load(name: str, *, rows: int | None = None) -> Examples:
     return table[:rows], y[:rows]
 
 
+def load_parts(name: str) -> tuple[Examples, Examples]:
+    """The training part and the test part of a data set that comes in two; others raise ValueError."""
+    dataset = info(name)
+    if dataset.train_rows is None:
+        apart = [known for known, about in SETS.items() if about.train_rows is not None]
+        raise ValueError(f"{name}: has no test part of its own; the sets that have are {', '.join(apart)}")
+    table, y = load(name)
+    return (table[: dataset.train_rows], y[: dataset.train_rows]), (
+        table[dataset.train_rows :],
+        y[dataset.train_rows :],
+    )
+
+
 def order(n: int, seed: int, rows: int | None = None) -> np.ndarray:
     """The order of rows that a seed stands for: the first `rows` of `numpy.random.default_rng(seed).permutation(n)`."""
     return np.random.default_rng(seed).permutation(n)[:rows]
@@ -99,6 +125,8 @@ def shuffled(table: Table, y: np.ndarray, seed: int, rows: int | None = None) ->
 
 
 def _read_files(dataset: Dataset, files: list[tuple[DataFile, str, Path]], rows: int | None) -> Examples:
+    if dataset.name == "mnist":
+        return _read_mnist([path for _, _, path in files], rows)
     tables: list[Table] = []
     labels: list[np.ndarray] = []
     for file, _, path in files:
@@ -131,16 +159,27 @@ def _read_parts(dataset: Dataset, files: list[tuple[DataFile, str, Path]], rows:
     return concat(tables), np.concatenate(indicators)
 
 
+def _read_mnist(paths: list[Path], rows: int | None) -> Examples:
+    """Images and labels of the training part, then those of the test part."""
+    pixels, digits = idx_files.read_images(paths[0], paths[1], rows)
+    left = None if rows is None else rows - len(digits)
+    if left != 0:
+        more, their_digits = idx_files.read_images(paths[2], paths[3], left)
+        pixels, digits = np.concatenate([pixels, more]), np.concatenate([digits, their_digits])
+    return idx_files.as_examples(pixels, digits)
+
+
 def _verify(dataset: Dataset, table: Table, y: np.ndarray, files: list[tuple[DataFile, str, Path]]) -> None:
     """Refuse a file with other rows than registered, whatever its checksum."""
-    if dataset.labels:
-        found = dict(zip(dataset.labels, y.sum(axis=0).tolist(), strict=True)) if dataset.class_counts else {}
-    else:
+    found = {}
+    if dataset.class_counts and dataset.labels:
+        found = dict(zip(dataset.labels, y.sum(axis=0).tolist(), strict=True))
+    elif dataset.class_counts:
         labels, counts = np.unique(y, return_counts=True)
         found = dict(zip(labels.tolist(), counts.tolist(), strict=True))
     if table.shape != (dataset.rows, dataset.features) or found != dict(dataset.class_counts):
         paths = ", ".join(str(path) for _, _, path in files)
-        expected = f"{dataset.rows} x {dataset.features} with classes {dataset.class_counts}"
+        expected = f"{dataset.rows} x {dataset.features} with classes {dict(dataset.class_counts)}"
         raise ValueError(f"{dataset.name}: {paths} holds {len(table)} x {table.shape[1]} with {found}, not {expected}")
 
 

@@ -289,9 +289,125 @@ SATIMAGE = Dataset(
     },
 )
 
+ABALONE = Dataset(
+    "abalone",
+    "Abalone, rings from measures of the shell (real target)",
+    8,
+    {},
+    (_plain("abalone.data", "de37cdcdcaaa50c309d514f248f7c2302a5f1f88c168905eba23fe2fbc78449f", "abalone"),),
+    "UCI",
+    "Nash et al., The Population Biology of Abalone, Sea Fisheries Division, Technical Report 48, 1994; "
+    + UCI_CITATION,
+    options={
+        "header": ("Sex", "Length", "Diameter", "Height", "Whole", "Shucked", "Viscera", "Shell", "Rings"),
+        "numeric": ("Rings",),
+    },
+    total_rows=4177,
+)
+
+LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets"
+A9A = Dataset(
+    "a9a",
+    "A9A, Adult as 123 binary features, training part then test part",
+    123,
+    {-1: 37155, 1: 11687},
+    (
+        DataFile(
+            "a9a.xz",
+            "cea7c541c650d123ac692cb8e2244d1c2e82f67c75cbfeccdb25a4b6fc88ef72",
+            "f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906",
+            f"{LIBSVM}/binary/a9a",
+        ),
+        DataFile(
+            "a9a.t.xz",
+            "11dcdf09d2c3502c1e972986b8d8022b5adf895311e41e37e06e26ebc1ef45f3",
+            "1f448a153f0320399a7e40836eb207655b0bde0f21fc941cc472193daa9f5de9",
+            f"{LIBSVM}/binary/a9a.t",
+        ),
+    ),
+    "LIBSVM collection",
+    "Platt, Fast training of support vector machines using sequential minimal optimization, 1998; " + UCI_CITATION,
+    options={"format": "libsvm", "n_features": 123},
+    train_rows=32561,
+)
+
+
+def _mnist(name: str, sha256: str, content_sha256: str) -> DataFile:
+    return DataFile(name, sha256, content_sha256, f"https://ossci-datasets.s3.amazonaws.com/mnist/{name}")
+
+
+MNIST = Dataset(
+    "mnist",
+    "MNIST, handwritten digits of 28 x 28 pixels, training part then test part",
+    784,
+    {0: 6903, 1: 7877, 2: 6990, 3: 7141, 4: 6824, 5: 6313, 6: 6876, 7: 7293, 8: 6825, 9: 6958},
+    (
+        _mnist(
+            "train-images-idx3-ubyte.gz",
+            "71524e2cd1ad2968737f7f2f2ff69cbfc32df8ccddff51593f7cb2d4e0eb5b64",
+            "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
+        ),
+        _mnist(
+            "train-labels-idx1-ubyte.gz",
+            "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
+            "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
+        ),
+        _mnist(
+            "t10k-images-idx3-ubyte.gz",
+            "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
+            "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
+        ),
+        _mnist(
+            "t10k-labels-idx1-ubyte.gz",
+            "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
+            "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
+        ),
+    ),
+    "LeCun, Cortes and Burges; pixels are 0 to 255",
+    "LeCun, Bottou, Bengio and Haffner, Gradient-based learning applied to document recognition, Proc. IEEE 86, 1998",
+    train_rows=60000,
+)
+
+YEAR = Dataset(
+    "year",
+    "YearPredictionMSD, the year of a song from 90 features of its timbre (real target), training part then test part",
+    90,
+    {},
+    (DataFile("YearPredictionMSD.txt", url=f"{UCI}/00203/YearPredictionMSD.txt.zip", member="YearPredictionMSD.txt"),),
+    "UCI; its checksum is not known here. The parts have no artist in common: keep them apart",
+    "Bertin-Mahieux et al., The Million Song Dataset, ISMIR 2011; " + UCI_CITATION,
+    options={
+        "target": 0,
+        "header": ("year", *(f"timbre{number}" for number in range(1, 91))),
+        "numeric": ("year",),
+    },
+    total_rows=515345,
+    train_rows=463715,
+)
+
+SLICE = Dataset(
+    "slice",
+    "Relative location of CT slices on the axial axis (real target)",
+    384,
+    {},
+    (
+        DataFile(
+            "slice_localization_data.csv",
+            url=f"{UCI}/00206/slice_localization_data.zip",
+            member="slice_localization_data.csv",
+        ),
+    ),
+    "UCI; its checksum is not known here. The number of the patient is left out",
+    "Graf et al., 2D Image Registration in CT Images using Radial Image Descriptors, MICCAI 2011; " + UCI_CITATION,
+    options={"target": "reference", "drop": ("patientId",), "header": True, "numeric": ("reference",)},
+    total_rows=53500,
+)
+
 SETS: dict[str, Dataset] = {
     dataset.name: dataset
     for dataset in (
+        A9A,
+        ABALONE,
         BALANCE,
         CAR,
         replace(CAR, name="car-numeric", title='Car Evaluation, doors and persons as numbers ("5more", "more": 5)'),
@@ -303,6 +419,7 @@ SETS: dict[str, Dataset] = {
         LETTER,
         MICE,
         replace(MICE, name="mice-zero", title="Mice Protein Expression, missing values 0 as in Jung et al. 2017"),
+        MNIST,
         MOVEMENT,
         MUSHROOM,
         NURSERY,
@@ -321,5 +438,7 @@ SETS: dict[str, Dataset] = {
         YEAST,
         MEDIAMILL,
         MEDIAMILL_REDUCED,
+        SLICE,
+        YEAR,
     )
 }

@@ -95,11 +95,12 @@ def sha256_of(path: Path, *, unpacked: bool) -> str:
 
 def status_of(file: DataFile, path: Path) -> str:
     """Whether a file on disk is the one registered: "ok", "unknown" (no checksum is known) or "changed"."""
-    exact = path.name == file.name
-    expected = file.sha256 if exact else file.content_sha256
+    if path.name == file.name and file.sha256 is not None and sha256_of(path, unpacked=False) == file.sha256:
+        return "ok"
+    expected = file.content_sha256  # the same content may be packed in another way under the same name
     if expected is None:
         return "unknown: no checksum is known for this file"
-    found = sha256_of(path, unpacked=not exact)
+    found = sha256_of(path, unpacked=True)
     return "ok" if found == expected else f"changed: SHA-256 {found} where {expected} is expected"
 
 

@@ -1,0 +1,153 @@
+"""One contender of `sgb_peers.py` over one stream of real targets, in a process of its own: guesses and CPU seconds.
+
+    python benchmarks/sgb_contender.py JOB.json
+
+Every contender predicts a row, then learns it; rows are in memory before the clock starts. Also holds how each library
+is called.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+JVM = "-Xmx4g -Xss10M -XX:+UseSerialGC"
+Play = Callable[[], tuple[float, np.ndarray]]
+
+
+class Rows(NamedTuple):
+    """A stream: nominal columns hold category codes, `n_categories` is 0 for a numeric column."""
+
+    values: np.ndarray
+    targets: np.ndarray
+    n_categories: np.ndarray
+
+
+def edgewise_play(name: str, rows: Rows, folder: Path) -> Play:
+    """`name` is the number of learners, or trees and their number, as in "trees10"."""
+    import edgewise as ew
+    from edgewise.boosting.gradient_stream import DEFAULT_TREE
+    from edgewise.streams.table import Feature
+
+    features = [
+        Feature(f"a{column}", tuple(f"v{value}" for value in range(size)) if size else None)
+        for column, size in enumerate(rows.n_categories)
+    ]
+    table = ew.Table(rows.values, features)
+
+    def play() -> tuple[float, np.ndarray]:
+        trees = name.startswith("trees")
+        model = ew.StreamingGradientBoostingRegressor(
+            DEFAULT_TREE if trees else None,
+            int(name.removeprefix("trees")),
+            learning_rate=(1.0, 0.1) if trees else None,  # the defaults' steps, with a tree in the place of the ridge
+            random_state=1,
+        )
+        before = time.process_time()
+        guesses = model.prequential(table, rows.targets)
+        return time.process_time() - before, guesses
+
+    return play
+
+
+def write_arff(rows: Rows, path: Path) -> None:
+    def cell(column: int, value: float) -> str:
+        if np.isnan(value):
+            return "?"
+        return f"v{int(value)}" if rows.n_categories[column] else repr(float(value))
+
+    lines = ["@relation rows"]
+    for column, size in enumerate(rows.n_categories):
+        kind = "{" + ",".join(f"v{value}" for value in range(size)) + "}" if size else "numeric"
+        lines.append(f"@attribute a{column} {kind}")
+    lines += ["@attribute target numeric", "@data"]
+    for values, target in zip(rows.values, rows.targets, strict=True):
+        lines.append(",".join([cell(column, value) for column, value in enumerate(values)] + [repr(float(target))]))
+    path.write_text("\n".join(lines) + "\n")
+
+
+def capymoa_play(name: str, rows: Rows, folder: Path) -> Play:
+    """The learner with CapyMOA's defaults, in MOA's own loop in Java."""
+    os.environ["CAPYMOA_JVM_ARGS"] = JVM
+    import capymoa.regressor
+    from capymoa.evaluation import prequential_evaluation
+    from capymoa.stream import ARFFStream
+
+    write_arff(rows, folder / "rows.arff")
+
+    def play() -> tuple[float, np.ndarray]:
+        stream = ARFFStream(folder / "rows.arff")
+        learner = getattr(capymoa.regressor, name)(schema=stream.get_schema())
+        before = time.process_time()
+        results = prequential_evaluation(stream, learner, optimise=True, store_predictions=True)
+        used = time.process_time() - before
+        return used, np.asarray(results.predictions(), float)
+
+    return play
+
+
+def river_play(name: str, rows: Rows, folder: Path) -> Play:
+    """River's defaults; EWA over linear models of several step sizes and a Hoeffding tree."""
+    from river import compose, ensemble, forest, linear_model, optim, preprocessing, tree
+
+    nominal = [f"a{column}" for column, size in enumerate(rows.n_categories) if size] or None
+
+    def linear(step: float) -> Any:
+        numbers = compose.SelectType(float) | preprocessing.StandardScaler()
+        names = compose.SelectType(str) | preprocessing.OneHotEncoder()
+        return (numbers + names) | linear_model.LinearRegression(optim.SGD(step), intercept_lr=step)
+
+    makers: dict[str, Callable[[], Any]] = {
+        "HoeffdingTreeRegressor": lambda: tree.HoeffdingTreeRegressor(nominal_attributes=nominal),
+        "ARFRegressor": lambda: forest.ARFRegressor(n_models=10, seed=1, nominal_attributes=nominal),
+        "EWARegressor": lambda: ensemble.EWARegressor(
+            [linear(0.001), linear(0.01), linear(0.05), tree.HoeffdingTreeRegressor(nominal_attributes=nominal)]
+        ),
+    }
+    examples = [
+        {
+            f"a{column}": f"v{int(value)}" if rows.n_categories[column] else float(value)
+            for column, value in enumerate(values)
+            if not np.isnan(value)
+        }
+        for values in rows.values
+    ]
+    targets = rows.targets.tolist()
+
+    def play() -> tuple[float, np.ndarray]:
+        model = makers[name]()
+        guesses = np.zeros(len(targets))
+        before = time.process_time()
+        for t, (x, y) in enumerate(zip(examples, targets, strict=True)):
+            guesses[t] = model.predict_one(x) or 0.0
+            model.learn_one(x, y)
+        return time.process_time() - before, guesses
+
+    return play
+
+
+LIBRARIES = {"edgewise": edgewise_play, "capymoa": capymoa_play, "river": river_play}
+
+
+def main(path: str) -> None:
+    job = json.loads(Path(path).read_text())
+    with np.load(job["rows"]) as held:
+        rows = Rows(held["values"], held["targets"], held["n_categories"])
+    library, _, name = job["contender"].partition(".")
+    gc.disable()  # JPype would run it after every collection in Java; nothing here makes cycles
+    play = LIBRARIES[library](name, rows, Path(path).parent)
+    runs = [play() for _ in range(job["repeats"])]
+    answer = {"cpu_s": [used for used, _ in runs], "guesses": runs[0][1].tolist()}
+    Path(job["answer"]).write_text(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,90 @@
+"""From the learners of gradients that a user names to the arrays of an ensemble."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from edgewise.boosting.gradient_schema import OBJECT, RIDGE, TREE, Learners, RowLearner
+from edgewise.boosting.inputs import Columns
+from edgewise.learners.regression_forest.layout import RegressionForest, make_regression_forest
+from edgewise.learners.regression_tree import RegressionTree, RegressionTreeParameters
+from edgewise.learners.ridge import RidgeBank, RidgeRegression, make_ridge
+
+GradientMember = RegressionTree | RidgeRegression | RowLearner
+ALLOWED = "a RegressionTree, a RidgeRegression, an object with predict_one and learn_one, or a list of them"
+
+
+def gradient_members(estimator: Any, n: int) -> list[GradientMember]:
+    """The n learners in order: those of a list, the last one repeated to fill up."""
+    given = list(estimator) if isinstance(estimator, Sequence) else [estimator]
+    if not given:
+        raise ValueError("estimator=[]: at least one weak learner")
+    for learner in given:
+        if isinstance(learner, RegressionTree | RidgeRegression):
+            learner.check()
+        elif not all(callable(getattr(learner, name, None)) for name in ("predict_one", "learn_one")):
+            raise ValueError(f"estimator={learner!r}: {ALLOWED}")
+    if len({learner.bins for learner in given if isinstance(learner, RegressionTree)}) > 1:
+        raise ValueError("estimator: the trees of one ensemble must have the same number of bins")
+    return [given[min(i, len(given) - 1)] for i in range(n)]
+
+
+def draw_trees(
+    learners: list[GradientMember], n_features: int, rng: np.random.Generator
+) -> RegressionTreeParameters | None:
+    """Parameters of every tree; trees of one configuration that follow each other draw together. None: no trees."""
+    parts = []
+    first = 0
+    while first < len(learners):
+        last = first
+        while last < len(learners) and learners[last] is learners[first]:
+            last += 1
+        learner = learners[first]
+        if isinstance(learner, RegressionTree):
+            parts.append(learner.draw(last - first, n_features, rng))
+        first = last
+    if not parts:
+        return None
+    return RegressionTreeParameters(*(np.concatenate(field) for field in zip(*parts, strict=True)))
+
+
+def assemble_gradient(
+    learners: list[GradientMember], drawn: RegressionTreeParameters | None, columns: Columns, n_outputs: int
+) -> tuple[Learners, RegressionForest, RidgeBank, tuple[RowLearner, ...]]:
+    """The ensemble's arrays, and a copy of each learner that is a Python object."""
+    trees = [learner for learner in learners if isinstance(learner, RegressionTree)]
+    ridges = [learner for learner in learners if isinstance(learner, RidgeRegression)]
+    objects = [learner for learner in learners if not isinstance(learner, RegressionTree | RidgeRegression)]
+    kind = np.array(
+        [
+            TREE if isinstance(learner, RegressionTree) else RIDGE if isinstance(learner, RidgeRegression) else OBJECT
+            for learner in learners
+        ]
+    )
+    slot = np.zeros(len(learners), np.int64)
+    for of_kind in (TREE, RIDGE, OBJECT):
+        slot[kind == of_kind] = np.arange((kind == of_kind).sum())
+    n_features = len(columns.names)
+    if drawn is None:
+        # An ensemble without trees keeps none, and the moments of its columns.
+        drawn = RegressionTree().draw(0, n_features, np.random.default_rng(0))
+    forest = make_regression_forest(
+        n_outputs=n_outputs,
+        grace=drawn.grace_period,
+        confidence=drawn.split_confidence,
+        tie=drawn.tie_threshold,
+        least_gain=drawn.least_gain,
+        max_depth=drawn.max_depth,
+        smoothing=drawn.smoothing,
+        memory=drawn.memory,
+        numeric=drawn.features[:, ~columns.nominal],
+        nominal=drawn.features[:, columns.nominal],
+        n_bins=trees[0].bins if trees else 2,
+        categories=columns.n_categories,
+    )
+    bank = make_ridge(ridges, n_outputs, int((~columns.nominal).sum()), columns.n_categories)
+    return Learners(kind, slot), forest, bank, tuple(copy.deepcopy(learner) for learner in objects)

@@ -1,0 +1,194 @@
+"""Streaming gradient boosting (Hu et al. 2017, Algorithms 1 to 3) for real-valued targets and for classes.
+
+`gradient_schema` has the algorithms and the table of letters.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from edgewise.boosting.gradient_stream import GradientStream
+from edgewise.boosting.inputs import class_array, label_array, label_codes, weight_array
+from edgewise.boosting.stream_classifier import softmax
+from edgewise.streams.table import as_table
+from edgewise.theory.regression_losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss, SoftmaxLoss, checked_loss
+
+
+class StreamingGradientBoostingRegressor(GradientStream):
+    """Streaming gradient boosting of real-valued targets, one or several.
+
+    Parameters
+    ----------
+    estimator : the weak learner, or a list of which the last fills up: `RegressionTree`, `RidgeRegression`, or any
+        object with `predict_one` and `learn_one`. None: a linear learner, then trees on random feature subsets.
+    n_estimators : number of weak learners N.
+    loss : "squared" (as None), "absolute", "huber", "quantile", a loss object, or a loss of your own (see `Loss`).
+    rule : "smooth" (Algorithm 1) or "residual" (Algorithm 2, for losses with a kink); None: what the loss needs.
+    learning_rate : eta, one for all learners, or a list of which the last fills up. None: 1/(lambda i) for Algorithm 2;
+        for Algorithm 1 a tenth of 1/beta, and 1/beta for the first learner where `estimator` is None.
+    edge : take the step of Theorem 5.1 for learners of this edge instead.
+    start : y_0, the prediction before the first learner: a number, or one for each output.
+    final : what `predict` asks: the "last" hypothesis of each learner, or the "average" over all rounds (line 16 of
+        Algorithm 1), which linear learners can give.
+    chunk_size : rows that go through the learners together; never changes a result.
+    random_state : seed, or numpy Generator.
+    """
+
+    _flat: bool  # whether y came as one number per row
+
+    def prequential(self, X: Any, y: Any, *, sample_weight: Any = None) -> np.ndarray:
+        """Predict, then learn, row by row; the predictions, in the shape of y."""
+        table = as_table(X)
+        targets = target_array(y, len(table))
+        if hasattr(self, "_columns") and targets.shape[1] != self._n_outputs:
+            raise ValueError(f"y has {targets.shape[1]} outputs: this model was started with {self._n_outputs}")
+        predictions = self._learn(table, targets, sample_weight, self._loss())
+        self._flat = np.ndim(y) == 1
+        return predictions[:, 0] if self._flat else predictions
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn further rows. The first call fixes the columns and the outputs."""
+        self.prequential(X, y, sample_weight=sample_weight)
+        return self
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn these rows in their order."""
+        fresh = type(self)(**self.get_params(deep=False)).partial_fit(X, y, sample_weight)
+        self.__dict__.update(fresh.__dict__)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The prediction of each row."""
+        predictions = self._speak(X)
+        return predictions[:, 0] if self._flat else predictions
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R^2 of `predict`, over all outputs together."""
+        targets = target_array(y, len(as_table(X)))
+        weights = weight_array(sample_weight, len(targets))[:, None]
+        errors = (self.predict(X).reshape(targets.shape) - targets) ** 2
+        spread = (targets - np.average(targets, axis=0, weights=weights[:, 0])) ** 2
+        return float(1.0 - (weights * errors).sum() / (weights * spread).sum())
+
+    def _loss(self) -> Loss:
+        return checked_loss("squared" if self.loss is None else self.loss, REGRESSION_LOSSES)
+
+
+class StreamingGradientBoostingClassifier(GradientStream):
+    """Streaming gradient boosting of classes.
+
+    Parameters are those of `StreamingGradientBoostingRegressor`, but for
+
+    loss : "logistic", "hinge" or "softmax", a loss object, or a loss of your own; None: logistic for two classes, else
+        softmax. Softmax has an output for each class, with targets 0 and 1. Other losses have targets -1 and 1: of one
+        output for two classes, else of an output for each class against the rest.
+    """
+
+    classes_: np.ndarray
+    mistakes_: int
+
+    def prequential(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Predict, then learn, row by row; the predicted labels."""
+        decisions = self._play(X, y, classes, sample_weight)
+        return self.classes_[codes_of(decisions)]
+
+    def prequential_proba(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Predict, then learn, row by row; the probabilities [n, k] that were predicted."""
+        decisions = self._play(X, y, classes, sample_weight)
+        return self._probabilities(decisions)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn further rows. The first call fixes the columns and the classes (`classes`, or those in y)."""
+        self._play(X, y, classes, sample_weight)
+        return self
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn these rows in their order."""
+        fresh = type(self)(**self.get_params(deep=False)).partial_fit(X, y, None, sample_weight)
+        self.__dict__.update(fresh.__dict__)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The label of each row."""
+        decisions = self._speak(X)
+        return self.classes_[codes_of(decisions)]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The predictions y: [n] where there is one output, else [n, k]."""
+        decisions = self._speak(X)
+        return decisions[:, 0] if decisions.shape[1] == 1 else decisions
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities [n, k] of the classes: softmax of the outputs, or their logistic function, made to sum to 1."""
+        return self._probabilities(self._speak(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy of `predict`."""
+        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _loss(self) -> Loss:
+        return self._loss_of(self.classes_.size)
+
+    def _loss_of(self, k: int) -> Loss:
+        named = ("logistic" if k == 2 else "softmax") if self.loss is None else self.loss
+        return checked_loss(named, CLASSIFICATION_LOSSES)
+
+    def _play(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> np.ndarray:
+        table = as_table(X)
+        labels = label_array(y, len(table))
+        weights = weight_array(sample_weight, len(table))
+        if hasattr(self, "_columns"):
+            known = self.classes_
+            given = known if classes is None else np.unique(np.asarray(classes))
+            if not np.array_equal(given, known):
+                raise ValueError(f"classes={given.tolist()!r}: this model was started with {known.tolist()!r}")
+        else:
+            known = class_array(labels if classes is None else classes)
+        codes = label_codes(labels, known)
+        loss = self._loss_of(known.size)
+        decisions = self._learn(table, class_targets(codes, known.size, loss), weights, loss)
+        self.classes_ = known
+        wrong = int(((codes_of(decisions) != codes) & (weights > 0.0)).sum())
+        self.mistakes_ = getattr(self, "mistakes_", 0) + wrong
+        return decisions
+
+    def _probabilities(self, decisions: np.ndarray) -> np.ndarray:
+        if isinstance(self._loss(), SoftmaxLoss):
+            return softmax(decisions)
+        chances = 0.5 * (1.0 + np.tanh(0.5 * decisions))
+        if chances.shape[1] == 1:
+            return np.concatenate([1.0 - chances, chances], axis=1)
+        return chances / chances.sum(axis=1, keepdims=True)
+
+
+def class_targets(codes: np.ndarray, k: int, loss: Loss) -> np.ndarray:
+    """What a loss compares with: one-hot rows for softmax, else -1 and 1, in one column where there are two classes."""
+    if k == 2 and not isinstance(loss, SoftmaxLoss):
+        return np.where(codes == 1, 1.0, -1.0)[:, None]
+    here = codes[:, None] == np.arange(k)
+    return here.astype(float) if isinstance(loss, SoftmaxLoss) else np.where(here, 1.0, -1.0)
+
+
+def codes_of(decisions: np.ndarray) -> np.ndarray:
+    """The class that outputs stand for; ties go to the lowest."""
+    if decisions.shape[1] == 1:
+        return (decisions[:, 0] > 0.0).astype(np.int64)
+    return decisions.argmax(axis=1)
+
+
+def target_array(y: Any, n: int) -> np.ndarray:
+    """Targets as an array [n, m] of finite numbers."""
+    try:
+        targets = np.array(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"y={np.asarray(y).ravel()[:1]!r}...: targets must be numbers") from None
+    if targets.ndim not in (1, 2) or len(targets) != n or targets.size < n:
+        raise ValueError(f"y has shape {targets.shape}: one row of targets for each of the {n} rows of X is needed")
+    bad = np.argwhere(~np.isfinite(targets))
+    if bad.size:
+        raise ValueError(f"y is {targets[tuple(bad[0])]} in row {bad[0][0]}: targets must be finite numbers")
+    return np.ascontiguousarray(targets.reshape(n, -1) if n else targets.reshape(0, max(1, targets.shape[-1])))

@@ -1,0 +1,243 @@
+"""Routing an example to its leaf, speaking for it, learning it there, and splitting the leaf."""
+
+from __future__ import annotations
+
+import math
+
+from edgewise._compile import kernel, routine
+from edgewise.learners.regression_forest.layout import (
+    BINARY,
+    LEAF,
+    LEAVES,
+    NODES,
+    NUMERIC,
+    PENDING,
+    SEEN,
+    SQUARES,
+    SUMS,
+    WEIGHT,
+    has_room,
+)
+from edgewise.learners.regression_forest.splitting import best_split, sum_up
+
+GRID = 3.0  # standard deviations on each side of the mean that a grid of bins covers; its end bins are open
+FIRST_LOOK = 16.0  # weight that a leaf sees before it lays a grid by the moments of a column
+
+
+@kernel
+def find_leaf(forest, tree, numeric, nominal):
+    """The node of the leaf that an example belongs to."""
+    node = forest.root[tree]
+    while forest.kind[node] != LEAF:
+        if forest.kind[node] == NUMERIC:
+            value = numeric[forest.feature[node]]
+            if value != value:
+                node = forest.fallback[node]
+            else:
+                node = forest.child[node] + (1 if value >= forest.threshold[node] else 0)
+        else:
+            code = nominal[forest.feature[node]]
+            if code < 0:
+                node = forest.fallback[node]
+            else:
+                node = forest.child[node] + (0 if code == forest.threshold[node] else 1)
+    return node
+
+
+@kernel
+def tree_speaks(forest, tree, node, out):
+    """The prediction of a leaf: its mean target, drawn towards 0 by `smoothing` examples."""
+    leaf = forest.child[node]
+    weight = forest.mass[leaf] + forest.smoothing[tree]
+    for r in range(out.size):
+        out[r] = forest.sums[leaf, r] / weight if weight > 0.0 else 0.0
+
+
+@kernel
+def lay_grid(forest, leaf, j, mean, variance):
+    """Let the bins of feature j cover the mean and GRID standard deviations around it."""
+    width = math.sqrt(variance)
+    forest.low[leaf, j] = mean - GRID * width
+    forest.density[leaf, j] = forest.bins.shape[2] / (2.0 * GRID * width) if width > 0.0 else 0.0
+
+
+@kernel
+def bin_of(forest, leaf, j, value):
+    """The bin of a value; the end bins take all that lies outside the grid."""
+    place = (value - forest.low[leaf, j]) * forest.density[leaf, j]
+    return int(min(max(place, 0.0), forest.bins.shape[2] - 1.0))
+
+
+@kernel
+def add(cells, target, w):
+    """Count an example in a bin or slot."""
+    cells[WEIGHT] += w
+    for r in range(target.size):
+        cells[1 + r] += w * target[r]
+
+
+@kernel
+def learn(forest, tree, node, numeric, nominal, target, w, means, variances, whole, left):
+    """Tree learns (x, target) with weight w > 0 in the leaf at `node`; it splits there if it is time."""
+    leaf = forest.child[node]
+    total = forest.total[leaf]
+    total[SEEN] += w
+    total[PENDING] += w
+    keep = 1.0 - w / max(forest.memory[tree], w)
+    forest.mass[leaf] = forest.mass[leaf] * keep + w
+    for r in range(target.size):
+        total[SQUARES] += w * target[r] * target[r]
+        total[SUMS + r] += w * target[r]
+        forest.sums[leaf, r] = forest.sums[leaf, r] * keep + w * target[r]
+    for j in range(forest.numeric.shape[1]):
+        column = forest.numeric[tree, j]
+        if column < 0:
+            break
+        if forest.density[leaf, j] <= 0.0 and total[SEEN] >= FIRST_LOOK:
+            lay_grid(forest, leaf, j, means[column], variances[column])
+        value = numeric[column]
+        if value == value and forest.density[leaf, j] > 0.0:
+            add(forest.bins[leaf, j, bin_of(forest, leaf, j, value)], target, w)
+    for j in range(forest.nominal.shape[1]):
+        column = forest.nominal[tree, j]
+        if column < 0:
+            break
+        if nominal[column] >= 0:
+            add(forest.slots[leaf, forest.offset[tree, j] + nominal[column]], target, w)
+            add(forest.slots[leaf, forest.offset[tree, j + 1] - 1], target, w)
+    if total[PENDING] >= forest.grace[tree] and forest.depth[node] < forest.max_depth[tree]:
+        total[PENDING] = 0.0
+        feature, cut = best_split(forest, tree, leaf, whole, left)
+        if feature >= 0:
+            split(forest, tree, node, feature, cut, whole, left)
+
+
+@kernel
+def new_leaf(forest, tree, depth):
+    """A new node that is a fresh leaf of the tree."""
+    node = forest.used[NODES]
+    forest.used[NODES] += 1
+    forest.n_nodes[tree] += 1
+    forest.used[LEAVES] -= 1
+    leaf = forest.free_leaves[forest.used[LEAVES]]
+    forest.kind[node] = LEAF
+    forest.child[node] = leaf
+    forest.depth[node] = depth
+    forest.mass[leaf] = 0.0
+    for r in range(forest.sums.shape[1]):
+        forest.sums[leaf, r] = 0.0
+    for r in range(forest.total.shape[1]):
+        forest.total[leaf, r] = 0.0
+    for j in range(forest.bins.shape[1]):
+        forest.low[leaf, j] = 0.0
+        forest.density[leaf, j] = 0.0
+        for b in range(forest.bins.shape[2]):
+            for r in range(forest.bins.shape[3]):
+                forest.bins[leaf, j, b, r] = 0.0
+    for v in range(forest.slots.shape[1]):
+        for r in range(forest.slots.shape[2]):
+            forest.slots[leaf, v, r] = 0.0
+    return node
+
+
+@kernel
+def inherit(forest, tree, leaf, heir, share):
+    """Leave a child its part of the leaf's mean: `share` is the weight and target sums of its branch."""
+    seen = forest.total[leaf, SEEN]
+    limit = min(1.0, forest.memory[tree] / seen)  # a leaf mean never stands for more than `memory` examples
+    forest.mass[heir] = share[WEIGHT] * limit
+    for r in range(forest.sums.shape[1]):
+        forest.sums[heir, r] = share[1 + r] * limit
+
+
+@kernel
+def refine(forest, tree, leaf, heir, split_feature, first, last):
+    """Lay the child's grids over what the leaf has seen: of the split feature, bins first..last - 1 only."""
+    n_bins = forest.bins.shape[2]
+    for j in range(forest.numeric.shape[1]):
+        if forest.numeric[tree, j] < 0:
+            break
+        density = forest.density[leaf, j]
+        if density > 0.0:
+            begin, end = 0, n_bins
+            if j == split_feature:
+                begin, end = first, last
+            weight, mean, square = 0.0, 0.0, 0.0
+            for b in range(begin, end):
+                w = forest.bins[leaf, j, b, WEIGHT]
+                weight += w
+                mean += w * (b + 0.5)
+                square += w * (b + 0.5) * (b + 0.5)
+            if weight > 0.0:
+                mean /= weight
+                # A value lies anywhere in its bin: 1/12 is the variance of a uniform one.
+                variance = max(square / weight - mean * mean, 0.0) + 1.0 / 12.0
+                lay_grid(forest, heir, j, forest.low[leaf, j] + mean / density, variance / (density * density))
+
+
+@routine
+def split(forest, tree, node, j, cut, whole, left):
+    """Turn a leaf into a split of feature j (numeric ones first), after bin `cut` or of the code `cut`."""
+    leaf = forest.child[node]
+    depth = forest.depth[node] + 1
+    first = new_leaf(forest, tree, depth)
+    second = new_leaf(forest, tree, depth)
+    one, other = forest.child[first], forest.child[second]
+    n_numeric = 0
+    while n_numeric < forest.numeric.shape[1] and forest.numeric[tree, n_numeric] >= 0:
+        n_numeric += 1
+    if j < n_numeric:
+        n_bins = forest.bins.shape[2]
+        forest.kind[node] = NUMERIC
+        forest.feature[node] = forest.numeric[tree, j]
+        forest.threshold[node] = forest.low[leaf, j] + (cut + 1.0) / forest.density[leaf, j]
+        sum_up(forest.bins[leaf, j], 0, cut + 1, left)
+        sum_up(forest.bins[leaf, j], cut + 1, n_bins, whole)
+        refine(forest, tree, leaf, one, j, 0, cut + 1)
+        refine(forest, tree, leaf, other, j, cut + 1, n_bins)
+    else:
+        v, last = forest.offset[tree, j - n_numeric] + cut, forest.offset[tree, j - n_numeric + 1] - 1
+        forest.kind[node] = BINARY
+        forest.feature[node] = forest.nominal[tree, j - n_numeric]
+        forest.threshold[node] = cut
+        for r in range(left.size):
+            left[r] = forest.slots[leaf, v, r]
+            whole[r] = forest.slots[leaf, last, r] - left[r]
+        refine(forest, tree, leaf, one, -1, 0, 0)
+        refine(forest, tree, leaf, other, -1, 0, 0)
+    inherit(forest, tree, leaf, one, left)
+    inherit(forest, tree, leaf, other, whole)
+    forest.child[node] = first
+    forest.fallback[node] = first if left[WEIGHT] >= whole[WEIGHT] else second
+    forest.free_leaves[forest.used[LEAVES]] = leaf
+    forest.used[LEAVES] += 1
+
+
+@routine
+def tree_plays(forest, tree, rows, targets, first, whole, left, out):
+    """Tree speaks of every row from `first` on, and learns those of weight above 0; `out` has what it said.
+
+    Gives the row before which the forest must be enlarged, or the number of rows when done.
+    """
+    n = rows.weights.size
+    for t in range(first, n):
+        if rows.weights[t] > 0.0 and not has_room(forest):
+            return t
+        node = find_leaf(forest, tree, rows.numeric[t], rows.nominal[t])
+        tree_speaks(forest, tree, node, out[t])
+        if rows.weights[t] > 0.0:
+            learn(
+                forest,
+                tree,
+                node,
+                rows.numeric[t],
+                rows.nominal[t],
+                targets[t],
+                rows.weights[t],
+                # what a tree learns of the columns' spread includes this example
+                rows.means[t + 1],
+                rows.variances[t + 1],
+                whole,
+                left,
+            )
+    return n

@@ -1,0 +1,103 @@
+"""The kinds of network that can be boosted, as parameters: what one weak learner looks like."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Protocol
+
+from edgewise.parameters import Parameterized
+
+if TYPE_CHECKING:
+    from torch import nn
+
+ACTIVATIONS = ("sigmoid", "tanh", "leaky_relu")
+
+
+class WeakNetwork(Protocol):
+    """A kind of network: checks itself against the inputs, and builds N of its kind as one module."""
+
+    def check(self, n_inputs: int) -> None: ...
+
+    def build(self, n_networks: int, n_inputs: int, n_outputs: int, seed: int) -> nn.Module: ...
+
+
+def positive(name: str, value: Any) -> None:
+    """Refuse what is not a whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise ValueError(f"{name}={value!r}: expected a whole number, at least 1")
+
+
+def _check_activation(activation: Any) -> None:
+    if activation not in ACTIVATIONS:
+        raise ValueError(f"activation={activation!r}: expected one of {', '.join(ACTIVATIONS)}")
+
+
+class DenseNetwork(Parameterized):
+    """Two layers: `hidden` units, then linear. `DenseNetwork(1, "sigmoid")` is the paper's for Abalone and A9A."""
+
+    def __init__(self, hidden: int = 8, activation: str = "tanh") -> None:
+        self.hidden = hidden
+        self.activation = activation
+
+    def check(self, n_inputs: int) -> None:
+        positive("hidden", self.hidden)
+        _check_activation(self.activation)
+
+    def build(self, n_networks: int, n_inputs: int, n_outputs: int, seed: int) -> nn.Module:
+        from edgewise.neural.networks import DenseNetworks, generator
+
+        return DenseNetworks(n_networks, n_inputs, self.hidden, n_outputs, self.activation, generator(seed))
+
+
+class ConvolutionNetwork(Parameterized):
+    """A convolution without padding, then linear. The defaults are the paper's learner for MNIST.
+
+    With biases in both layers `tanh` makes the same networks as `sigmoid`, since sigmoid(a) = (1 + tanh(a / 2)) / 2;
+    only where training starts, and so how it goes, is different.
+
+    `image` is (channels, height, width) of the images that rows hold, channel by channel and line by line.
+    """
+
+    def __init__(
+        self,
+        image: tuple[int, int, int] = (1, 28, 28),
+        channels: int = 5,
+        kernel: int = 5,
+        stride: int = 2,
+        activation: str = "sigmoid",
+    ) -> None:
+        self.image = image
+        self.channels = channels
+        self.kernel = kernel
+        self.stride = stride
+        self.activation = activation
+
+    def check(self, n_inputs: int) -> None:
+        for name in ("channels", "kernel", "stride"):
+            positive(name, getattr(self, name))
+        if len(self.image) != 3:
+            raise ValueError(f"image={self.image!r}: expected (channels, height, width)")
+        for size in self.image:
+            positive("image", size)
+        depth, height, width = self.image
+        if depth * height * width != n_inputs:
+            raise ValueError(
+                f"image={self.image!r}: has {depth * height * width} values, but X has {n_inputs} features"
+            )
+        if self.kernel > min(height, width):
+            raise ValueError(f"kernel={self.kernel}: larger than the image of {height} x {width}")
+        _check_activation(self.activation)
+
+    def build(self, n_networks: int, n_inputs: int, n_outputs: int, seed: int) -> nn.Module:
+        from edgewise.neural.networks import ConvolutionNetworks, generator
+
+        return ConvolutionNetworks(
+            n_networks,
+            self.image,
+            self.channels,
+            self.kernel,
+            self.stride,
+            n_outputs,
+            self.activation,
+            generator(seed),
+        )
