@@ -16,6 +16,7 @@ LOOKS: dict[str, dict[str, Any]] = {
     "M1": {"color": COLORS[6], "linestyle": (0, (5, 2))},
     "MH": {"color": COLORS[0], "linestyle": (0, (1.5, 1.5))},
     "SAMME": {"color": COLORS[2], "linestyle": "-"},
+    "MM loss": {"color": COLORS[5], "linestyle": "-"},
 }
 
 
@@ -34,9 +35,10 @@ def draw(records: Sequence[dict[str, Any]], curve: Sequence[int], folder: Path) 
         _log_axis(ax, "rounds")
 
     def sizes(ax: Any, data: str) -> None:
+        first = [r for r in records if r["seed"] == 1 and r["leaves"] != STUMP]
         for name in OURS:
-            known = sorted({r["leaves"] for r in records if (r["data"], r["algorithm"]) == (data, name)} - {STUMP})
-            errors = [m.value for size in known if (m := error(records, data, name, size))]
+            known = sorted({r["leaves"] for r in first if (r["data"], r["algorithm"]) == (data, name)})
+            errors = [m.value for size in known if (m := error(first, data, name, size))]
             ax.plot(known, errors, label=NAMES[name], marker="o", markersize=3, linewidth=1.6, **LOOKS[name])
         _log_axis(ax, "most leaves")
 

@@ -12,8 +12,15 @@ from edgewise.evaluation.racing import Mean, mean
 Record = dict[str, Any]
 
 DATA = ("connect-4", "covertype", "letter", "pendigits", "poker", "satimage")
-NAMES = {"MM": "AdaBoostMM", "M1": "AdaBoostM1", "MH": "AdaBoostMH", "SAMME": "SAMME (scikit-learn)"}
-OURS = ("MM", "M1", "MH")
+NAMES = {
+    "MM": "AdaBoostMM",
+    "M1": "AdaBoostM1",
+    "MH": "AdaBoostMH",
+    "SAMME": "SAMME (scikit-learn)",
+    "MM loss": 'AdaBoostMM, weighting="loss"',
+}
+OURS = ("MM", "M1", "MH")  # the paper's
+BOUNDED = ("MM", "MM loss")  # whose bound is checked in every round
 SMALL, STUMP = 5, 2
 LARGE = 200  # leaves of Figure 2's trees; C4.5's have hundreds on these sets
 
@@ -58,14 +65,14 @@ def below(records: Sequence[Record], peer: str) -> tuple[int, int]:
 
 
 def small_trees(records: Sequence[Record]) -> str:
-    """Figure 1(b)'s right end: 5 leaves, 500 rounds."""
+    """Figure 1(b)'s right end: 5 leaves, 500 rounds. Bold: the lowest with the weights that the papers print."""
     lines = []
     for data in DATA:
         cells = [r for r in records if r["data"] == data and r["leaves"] == SMALL]
         if not cells:
             continue
         found = {name: error(records, data, name, SMALL) for name in NAMES}
-        least = min(mean.value for mean in found.values() if mean)
+        least = min(m.value for name, m in found.items() if m and name != "MM loss")
         errors = [f"**{shown(m)}**" if m and m.value == least else shown(m) for m in found.values()]
         stopped = sorted({r["stages"] for r in cells if r["algorithm"] == "M1"})
         rounds = " to ".join(map(str, dict.fromkeys((stopped[0], stopped[-1])))) if stopped else NONE
@@ -74,7 +81,10 @@ def small_trees(records: Sequence[Record]) -> str:
         lines.append([data, sizes, *errors, rounds, str(seeds)])
     told = ", ".join("{}'s on {} of {}".format(NAMES[peer], *below(records, peer)) for peer in ("M1", "MH", "SAMME"))
     header = ["data", "train / test rows", *NAMES.values(), "rounds of M1", "seeds"]
-    return f"Test error, trees of {SMALL} leaves, 500 rounds. AdaBoostMM is below {told} sets.\n\n{grid(header, lines)}"
+    title = (
+        f"Test error, trees of {SMALL} leaves, 500 rounds. With the paper's weights, AdaBoostMM is below {told} sets."
+    )
+    return f"{title}\n\n{grid(header, lines)}"
 
 
 def large_trees(records: Sequence[Record]) -> str:
@@ -99,11 +109,11 @@ def by_size(records: Sequence[Record]) -> str:
 
 
 def bounds(records: Sequence[Record]) -> str:
-    runs = [r for r in records if r["algorithm"] == "MM"]
+    runs = [r for r in records if r["algorithm"] in BOUNDED]
     rounds = sum(r["stages"] for r in runs)
     broken = sum(not r["bound_held"] for r in runs)
     return (
-        f"The training error exceeded the bound (k-1) prod sqrt(1 - delta_t^2) in some round of {broken} of "
+        f"The training error exceeded its bound, `bounds_`, in some round of {broken} of "
         f"{len(runs)} runs of AdaBoostMM ({rounds:,} rounds)."
     )
 
