@@ -162,7 +162,7 @@ def test_presets_are_the_papers():
         assert drawn.grace_period.min() >= 5
         assert drawn.grace_period.max() <= 20
         assert (model._ensemble.committee.form == 2).all()
-        low, high = (10.0, 30.0) if kind is ew.OnlineBMR else (3.0, 10.0)
+        low, high = (6.0, 20.0) if kind is ew.OnlineBMR else (3.0, 10.0)
         assert (drawn.importance_scale >= low).all()
         assert (drawn.importance_scale <= high).all()
     ew.OnlineBMR.preset("paper", n_estimators=3, loss="rank").partial_fit(X, Y)
