@@ -93,7 +93,8 @@ class BinBandit(StreamBandit):
         tree = HoeffdingTree.preset(
             name, grace_period=(50, 200), split_confidence=LogUniform(1e-11, 0.9), importance_scale=1.0
         )
-        return cls(**{"estimator": tree, "exploration": 0.001} | changes)
+        settings: dict[str, Any] = {"estimator": tree, "exploration": 0.001}
+        return cls(**settings | changes)
 
     def _check(self) -> None:
         super()._check()
