@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -114,7 +114,7 @@ class Room(NamedTuple):
     weights: np.ndarray
 
 
-def make_cast(plan: BanditPlan, n: int, n_learners: int, rates: np.ndarray, uniforms: np.ndarray) -> Cast:
+def make_cast(plan: Any, n: int, n_learners: int, rates: np.ndarray, uniforms: np.ndarray) -> Cast:
     k = plan.n_labels
     return Cast(
         np.zeros((n, n_learners), np.int32),
@@ -281,7 +281,7 @@ def play(run: Callable[..., int], ensemble: Ensemble, chunk: Chunk, cast: Cast, 
     plan, learners, committee, forest, bank, memory, potentials = ensemble
     k, n_learners = plan.n_labels, learners.kind.size
     s = make_scratch(forest, k)
-    room = Room(*np.zeros((4, k)), np.zeros(2), np.zeros(n_learners))
+    room = Room(np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(2), np.zeros(n_learners))
     need = room_needed(forest) if parts & LEARNING else NO_NEED
     at = 0
     while True:

@@ -205,12 +205,12 @@ class StreamBandit(StreamEnsemble):
 
     def _rates(self, k: int, first: int, n: int) -> np.ndarray:
         """Exploration rates of the n decisions after the first so many."""
-        if isinstance(self.exploration, Real):
-            return np.full(n, float(self.exploration))
         numbers = np.arange(first + 1, first + n + 1)
         if isinstance(self.exploration, str):
             return np.asarray(self._decaying_rates(k, numbers), float).reshape(n)
-        rates = np.array([self.exploration(int(t)) for t in numbers], float)
+        if not callable(self.exploration):
+            return np.full(n, float(self.exploration))
+        rates = np.array([float(self.exploration(int(t))) for t in numbers])
         for t in np.flatnonzero(~((rates > 0.0) & (rates < 1.0))):
             _check_rate(rates[t].item(), f"exploration({numbers[t]})")
         return rates
@@ -340,7 +340,7 @@ def cost_limits(clip: float | None, grain: float | None) -> tuple[float, float]:
 
 
 def _check_rate(rate: Any, name: str) -> None:
-    if not isinstance(rate, Real) or not 0.0 < rate < 1.0:
+    if not isinstance(rate, Real) or not 0.0 < float(rate) < 1.0:
         raise ValueError(f"{name}={rate!r}: an exploration rate lies strictly between 0 and 1")
 
 
