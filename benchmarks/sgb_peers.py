@@ -35,7 +35,7 @@ HERE = Path(__file__).resolve().parent
 PEERS = HERE.parent / ".venv-peers" / "bin" / "python"
 CELLS = HERE / "results" / "sgb_peers.jsonl"
 
-OURS = ("edgewise.10", "edgewise.trees10", "edgewise.50", "edgewise.100")
+OURS = ("edgewise.10", "edgewise.trees1", "edgewise.trees10", "edgewise.50", "edgewise.100")
 CAPYMOA = tuple(
     f"capymoa.{name}"
     for name in ("StreamingGradientBoostedRegression", "AdaptiveRandomForestRegressor", "SOKNL", "FIMTDD", "NoChange")
@@ -130,13 +130,17 @@ def page() -> str:
         "Rows per CPU second, each contender in a process of its own, ours the best of 3 runs:",
         grid(["contender", *names], [[contender, *(speed(contender, name) for name in names)] for contender in shown]),
     ]
-    ratios = []
-    for name in names:
-        ours, theirs = found.get(("edgewise.trees10", name)), found.get(("river.ARFRegressor", name))
-        if ours and theirs:
-            ratios.append(f"{name} {theirs['cpu_s'] / ours['cpu_s']:,.0f}x")
-    if ratios:
-        parts.append(f"10 trees here against river's ARFRegressor with 10 trees: {', '.join(ratios)}.")
+    for ours, theirs, told in (
+        ("edgewise.trees10", "river.ARFRegressor", "10 trees here against river's ARFRegressor with 10 trees"),
+        ("edgewise.trees1", "river.HoeffdingTreeRegressor", "one tree here against river's HoeffdingTreeRegressor"),
+    ):
+        ratios = [
+            f"{name} {found[theirs, name]['cpu_s'] / found[ours, name]['cpu_s']:,.0f}x"
+            for name in names
+            if (ours, name) in found and (theirs, name) in found
+        ]
+        if ratios:
+            parts.append(f"CPU time, {told}: {', '.join(ratios)}.")
     return "\n\n".join(parts) + "\n"
 
 
