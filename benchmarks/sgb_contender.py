@@ -101,6 +101,8 @@ def capymoa_play(name: str, rows: Rows, folder: Path) -> Play:
 def river_play(name: str, rows: Rows, folder: Path) -> Play:
     """River's defaults; EWA over linear models of several step sizes and a Hoeffding tree.
 
+    "scaled" in the name: features and target are standardized on the way, which river leaves to its users.
+
     Nominal columns are one-hot: the linear models in the leaves of river's trees take no text.
     """
     from river import ensemble, forest, linear_model, optim, preprocessing, tree
@@ -127,7 +129,9 @@ def river_play(name: str, rows: Rows, folder: Path) -> Play:
     targets = rows.targets.tolist()
 
     def play() -> tuple[float, np.ndarray]:
-        model = makers[name]()
+        model = makers[name.removesuffix("-scaled")]()
+        if name.endswith("-scaled"):
+            model = preprocessing.TargetStandardScaler(regressor=preprocessing.StandardScaler() | model)
         guesses = np.zeros(len(targets))
         before = time.process_time()
         for t, (x, y) in enumerate(zip(examples, targets, strict=True)):
