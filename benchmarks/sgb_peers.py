@@ -129,7 +129,8 @@ def page() -> str:
         "Made by `benchmarks/sgb_peers.py`, which says what the streams are. Prequential RMSE over all rows / over the "
         "last fifth; batch boosting is trained on the first four fifths and tested on the last. Defaults of every "
         "library; `edgewise.N` is `StreamingGradientBoostingRegressor` with N learners, `treesN` without its linear "
-        "learner; `-scaled` standardizes features and target on the way, which river leaves to its users. Our defaults were chosen on abalone, price and elevation; demand and pen were held out.",
+        "learner; `-scaled` standardizes features and target on the way, which river leaves to its users. Our "
+        "defaults were chosen on abalone, price and elevation; demand and pen were held out.",
         grid(["contender", *names], [[contender, *(scores(contender, name) for name in names)] for contender in shown]),
         "Rows per CPU second, each contender in a process of its own, ours the best of 3 runs:",
         grid(["contender", *names], [[contender, *(speed(contender, name) for name in names)] for contender in shown]),
