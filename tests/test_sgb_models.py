@@ -101,14 +101,14 @@ def test_boosting_learns_what_the_linear_learner_can_not():
 
 
 def test_abalone_is_below_what_peers_reach():
-    """The best online peer of benchmarks/results/sgb_peers.md has 2.46 over all rows and 2.13 over the last fifth."""
+    """The best online peer of benchmarks/results/sgb_peers.md has 2.39 over all rows and 2.10 over the last fifth."""
     try:
         X, y = ew.datasets.shuffled(*ew.datasets.load("abalone"), 1)
     except (OSError, ValueError) as error:
         pytest.skip(f"Abalone is not here: {error}")
     errors = ew.StreamingGradientBoostingRegressor(random_state=1).prequential(X, y) - y
     assert np.sqrt(np.mean(errors**2)) < 2.3
-    assert np.sqrt(np.mean(errors[-835:] ** 2)) < 2.12
+    assert np.sqrt(np.mean(errors[-835:] ** 2)) < 2.1
 
 
 def test_absolute_and_quantile_losses_find_median_and_quantile():
