@@ -136,9 +136,8 @@ def picture(records: list[Record], path: Path) -> None:
     for axis, record in zip(axes[0], records, strict=True):
         for kind, color in (("batch", "C1"), ("streaming", "C0")):
             axis.loglog(*mean_curve(record, kind), color=color, label=kind)
-        run = record["runs"][0]["batch"]
-        at = dict(run["curve"])
-        axis.plot(run["added"], [at[units] for units in run["added"]], ".", color="C1", ms=3)
+        added = np.mean([run["batch"]["added"] for run in record["runs"]], axis=0)  # where learners were added
+        axis.plot(added, np.interp(added, *mean_curve(record, "batch")), ".", color="C1", ms=4)
         axis.set(title=record["data"], xlabel="computation (predictions of one learner)", ylabel="test loss")
         axis.legend()
     figure.tight_layout()

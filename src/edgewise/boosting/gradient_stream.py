@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -78,6 +78,10 @@ class GradientStream(StreamEnsemble):
         self.chunk_size = chunk_size
         self.random_state = random_state
 
+    @classmethod
+    def preset(cls, name: str, **changes: Any) -> Self:
+        raise ValueError(f"preset={name!r}: {cls.__name__} has no presets")
+
     # -- what can be seen ------------------------------------------------------------------------------------------
 
     @property
@@ -85,6 +89,11 @@ class GradientStream(StreamEnsemble):
         """Empirical edges gamma_i of the learners (Definition 4.1); 0 before the first round."""
         self._started()
         return edges_of(self._state.progress.learners)
+
+    @property
+    def learner_weights_(self) -> np.ndarray:
+        """What each learner's prediction is multiplied by: -eta_i."""
+        return -self.learning_rates_
 
     @property
     def learning_rates_(self) -> np.ndarray:

@@ -33,7 +33,8 @@ class RegressionTree(Parameterized):
     ----------
     grace_period : weight that a leaf sees between two attempts to split.
     split_confidence : delta of the Hoeffding bound, in (0, 1).
-    tie_threshold : split once the bound is below this, however small the gap.
+    tie_threshold : split once the bound is below this, however small the gap. The default is above the bound at the
+        default grace period, so that `least_gain` alone decides: gaps between features hardly matter to a booster.
     least_gain : what a split must take off the squared error, in variances of one example; keeps noise from splitting.
     max_depth : splits from the root to a leaf at most, or None.
     smoothing : examples of target 0 that every leaf mean starts with.
