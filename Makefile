@@ -10,7 +10,7 @@ export MPLBACKEND ?= Agg
 help:
 	@echo "make race      compare the boosters on the bundled Car data: table and picture"
 	@echo "make test      lint, then the whole test suite"
-	@echo "make test-all  the suite with its slow tests"
+	@echo "make test-all  the suite with its slow tests and those of the networks (installs torch)"
 	@echo "make lint      ruff, mypy, import-linter"
 	@echo "make bench     speed against CapyMOA and river (makes .venv-peers; needs Java)"
 	@echo "make clean     remove the virtual environments and what the targets made"
@@ -38,6 +38,7 @@ test: lint
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m plain
 
 test-all: lint
+	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[test,neural]"
 	$(BIN)/pytest -n 2
 
 bench: $(VENV)/.base
