@@ -106,6 +106,7 @@ def test_models_are_listed_with_their_algorithm() -> None:
         (("race", "car", "--models", "olm,mbm"), ("unknown model 'mbm'", "did you mean mbbm?")),
         (("race", "car", "--models", ","), ("names no model",)),
         (("race", "car", "--preset", "fast"), ("--preset", "paper")),
+        (("race", "abalone"), ("abalone has real targets", "StreamingGradientBoostingRegressor")),
         (("race", "cars"), ("unknown data set 'cars'", "did you mean car")),
         (("race", "no/such/file.csv"), ("no such file: no/such/file.csv",)),
         (("race", "car", "--target", "3"), ("--target", "a file of yours")),

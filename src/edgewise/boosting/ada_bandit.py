@@ -38,8 +38,9 @@ import numpy as np
 from edgewise.boosting.adaboost_olm import CALM_TREE, EAGER_TREE
 from edgewise.boosting.bandit_schema import BanditPlan
 from edgewise.boosting.bandit_trees import bandit_tree
+from edgewise.boosting.edges import adaptive_edges
 from edgewise.boosting.members import Member
-from edgewise.boosting.state import GRADIENT, OF_RIGHT, OF_VOTE, VOTES, Committee
+from edgewise.boosting.state import GRADIENT, VOTES
 from edgewise.boosting.stream_bandit import ROUNDS, Exploration, StreamBandit, cost_limits
 from edgewise.boosting.stream_classifier import softmax
 from edgewise.learners.linear import SoftmaxRegression
@@ -190,12 +191,7 @@ class AdaBandit(StreamBandit):
     @property
     def edges_(self) -> np.ndarray:
         """Estimated edges gamma_i of the learners (Section 3.3.1): the estimates of both sums, divided."""
-
-        def edges(committee: Committee) -> np.ndarray:
-            of_vote, of_right = committee.costs[:, OF_VOTE], committee.costs[:, OF_RIGHT]
-            return np.divide(of_vote, of_right, out=np.zeros(len(of_vote)), where=of_right < 0.0)
-
-        return self._each(edges)
+        return self._each(lambda committee: adaptive_edges(committee.costs))
 
     @property
     def expert_weights_(self) -> np.ndarray:

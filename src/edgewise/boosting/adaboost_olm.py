@@ -20,8 +20,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from edgewise.boosting.edges import adaptive_edges
 from edgewise.boosting.members import Member
-from edgewise.boosting.state import GRADIENT, OF_RIGHT, OF_VOTE, VOTES, Committee, Plan
+from edgewise.boosting.state import GRADIENT, VOTES, Plan
 from edgewise.boosting.stream_classifier import StreamClassifier, softmax
 from edgewise.boosting.stream_ensemble import CHUNK_ROWS
 from edgewise.learners.hoeffding_tree import HoeffdingTree
@@ -177,12 +178,7 @@ class AdaBoostOLM(StreamClassifier):
     @property
     def edges_(self) -> np.ndarray:
         """Empirical edges gamma_i of the learners (Section 4.2); 0 before the first round."""
-
-        def edges(committee: Committee) -> np.ndarray:
-            of_vote, of_right = committee.costs[:, OF_VOTE], committee.costs[:, OF_RIGHT]
-            return np.divide(of_vote, of_right, out=np.zeros(len(of_vote)), where=of_right < 0.0)
-
-        return self._each(edges)
+        return self._each(lambda committee: adaptive_edges(committee.costs))
 
     @property
     def expert_weights_(self) -> np.ndarray:

@@ -18,6 +18,7 @@ import numpy as np
 
 from edgewise.boosting.bandit_schema import BanditPlan
 from edgewise.boosting.bandit_trees import bandit_tree
+from edgewise.boosting.edges import majority_edges
 from edgewise.boosting.members import Member
 from edgewise.boosting.state import LABEL_VOTES, OF_VOTE, POTENTIAL
 from edgewise.boosting.stream_bandit import ROUNDS, Exploration, StreamBandit, cost_limits, shares_of
@@ -135,13 +136,7 @@ class BanditBBM(StreamBandit):
         """Estimates of the edge that each learner showed: gamma_i = 1 - k sum(d(vote)) / sum(w), d and w of A.3."""
         self._started()
         committee = self._ensemble.committee
-        share = np.divide(
-            committee.costs[:, OF_VOTE],
-            committee.importance,
-            out=np.full(committee.importance.size, 1.0 / self.classes_.size),
-            where=committee.importance > 0.0,
-        )
-        return 1.0 - self.classes_.size * share
+        return majority_edges(committee.costs, committee.importance, self.classes_.size)
 
     @property
     def expert_weights_(self) -> np.ndarray:

@@ -16,6 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from edgewise.boosting.edges import majority_edges
 from edgewise.boosting.members import Member
 from edgewise.boosting.state import LABEL_VOTES, OF_VOTE, POTENTIAL, Plan
 from edgewise.boosting.stream_classifier import StreamClassifier
@@ -86,13 +87,7 @@ class OnlineMBBM(StreamClassifier):
         """The edge that would make each learner's weighted cost equal to (1): gamma_i = 1 - k sum(w D) / sum(w)."""
         self._started()
         committee = self._ensemble.committee
-        share = np.divide(
-            committee.costs[:, OF_VOTE],
-            committee.importance,
-            out=np.full(committee.importance.size, 1.0 / self.classes_.size),
-            where=committee.importance > 0.0,
-        )
-        return 1.0 - self.classes_.size * share
+        return majority_edges(committee.costs, committee.importance, self.classes_.size)
 
     @property
     def expert_weights_(self) -> np.ndarray:

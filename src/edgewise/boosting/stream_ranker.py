@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from edgewise.boosting.calibration import make_calibration
+from edgewise.boosting.edges import adaptive_edges
 from edgewise.boosting.inputs import weight_array
 from edgewise.boosting.label_sets import indicator, label_names, ordered
 from edgewise.boosting.members import Member, assemble
@@ -20,7 +21,6 @@ from edgewise.boosting.ranking_state import (
     RankingEnsemble,
     RankingPlan,
 )
-from edgewise.boosting.state import OF_RIGHT, OF_VOTE
 from edgewise.boosting.stream_ensemble import Rows, StreamEnsemble
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.label_memory import LabelMemory
@@ -126,12 +126,7 @@ class StreamRanker(StreamEnsemble):
 
         For costs that sum to 0 this is the empirical edge (10).
         """
-
-        def edges(committee: RankingCommittee) -> np.ndarray:
-            of_vote, of_right = committee.costs[:, OF_VOTE], committee.costs[:, OF_RIGHT]
-            return np.divide(of_vote, of_right, out=np.zeros(of_vote.size), where=of_right < 0.0)
-
-        return self._each(edges)
+        return self._each(lambda committee: adaptive_edges(committee.costs))
 
     @property
     def rank_loss_(self) -> float:

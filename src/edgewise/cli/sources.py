@@ -35,6 +35,11 @@ def _parse_source(
     known = datasets.names()
     if text in known:
         about = datasets.info(text)
+        if about.classes == 0:
+            raise ValueError(
+                f"{text} has real targets, and a race is between classifiers or rankers; for numbers there is "
+                "StreamingGradientBoostingRegressor"
+            )
         return Source(text, None, {}, bool(about.in_order), bool(about.labels))
     path = Path(text)
     if path.is_file() and labels is not None:
