@@ -27,7 +27,7 @@ import edgewise
 ANSWER = cells.RESULTS / "ranking_speed.json"
 ROWS, FEATURES = 43_907, 120
 # Parts of the rows, learners, edge: 0.1 is the default of OnlineBMR, 0.01 the better one on mediamill_reduced.
-GROWTH = [(8, 25, 0.1), (8, 50, 0.1), (8, 100, 0.1), (4, 100, 0.1), (1, 100, 0.1), (8, 100, 0.01)]
+GROWTH = [(8, 100, 0.1), (4, 100, 0.1), (1, 100, 0.1), (8, 25, 0.01), (8, 50, 0.01), (8, 100, 0.01), (4, 100, 0.01)]
 PARTS = ("paper", "synthetic")
 
 
