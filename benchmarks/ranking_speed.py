@@ -28,7 +28,9 @@ ANSWER = cells.RESULTS / "ranking_speed.json"
 ROWS, FEATURES = 43_907, 120
 # Parts of the rows, learners, edge: 0.1 is the default of OnlineBMR, 0.01 the better one on mediamill_reduced.
 GROWTH = [(8, 100, 0.1), (4, 100, 0.1), (1, 100, 0.1), (8, 25, 0.01), (8, 50, 0.01), (8, 100, 0.01), (4, 100, 0.01)]
-PARTS = ("paper", "synthetic")
+# The fewer the learners, the larger their importances and trees: trees of one leaf tell what the booster itself costs.
+LEAVES = [(part, learners, 0.1) for part in (8, 4) for learners in (25, 50, 100)]
+PARTS = ("paper", "synthetic", "leaves")
 
 
 def synthetic(rows: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -80,17 +82,23 @@ def of_the_paper(repeats: int, rows: int | None) -> list[dict[str, Any]]:
     return results
 
 
-def of_mediamill(scale: int, known: list[dict[str, Any]], keep: Callable[[list[dict[str, Any]]], None]) -> None:
-    """Rows, learners and edges of `GROWTH` that are not known yet; kept one by one, as they take minutes."""
+def of_mediamill(
+    scale: int,
+    runs: list[tuple[int, int, float]],
+    known: list[dict[str, Any]],
+    keep: Callable[[list[dict[str, Any]]], None],
+    **settings: Any,
+) -> None:
+    """Parts of the rows, learners and edges that are not known yet; kept one by one, as they take minutes."""
     X, Y = synthetic(ROWS // scale)
     print(f"{len(Y)} rows, {Y.sum(axis=1).mean():.2f} relevant labels on average", flush=True)
     table = edgewise.as_table(X)
-    bmr(2).prequential(table[:20], Y[:20])
-    for part, learners, edge in GROWTH:
+    bmr(2, **settings).prequential(table[:20], Y[:20])
+    for part, learners, edge in runs:
         what = {"rows": len(Y) // part, "learners": learners, "edge": edge}
         if any(what.items() <= result.items() for result in known):
             continue
-        used = seconds(bmr(learners, edge=edge), table[: what["rows"]], Y[: what["rows"]])
+        used = seconds(bmr(learners, edge=edge, **settings), table[: what["rows"]], Y[: what["rows"]])
         known = [*known, what | {"cpu_s": used}]
         keep(known)
         print(f"{what['rows']:6} rows, {learners:3} learners, edge {edge:g} {used:8.1f} CPU s", flush=True)
@@ -102,11 +110,11 @@ def main() -> None:
     parser.add_argument("--part", help=f"some of {','.join(PARTS)}; the others stay as they were measured before")
     parser.add_argument("--quick", action="store_true", help="few rows, nothing kept: does everything run?")
     arguments = parser.parse_args()
-    report: dict[str, Any] = {"paper": [], "synthetic": []}
+    report: dict[str, Any] = {"paper": [], "synthetic": [], "leaves": []}
     if ANSWER.exists():
         report |= json.loads(ANSWER.read_text())
     if report.get("kernels") != cells.stamp()["kernels"]:
-        report["synthetic"] = []
+        report["synthetic"] = report["leaves"] = []
     report |= {"machine": machine(), **cells.stamp()}
 
     def keep(part: str, results: list[dict[str, Any]]) -> None:
@@ -120,7 +128,11 @@ def main() -> None:
         keep("paper", of_the_paper(report["repeats"], 100 if arguments.quick else None))
     if "synthetic" in chosen:
         known = [] if arguments.quick else report["synthetic"]
-        of_mediamill(100 if arguments.quick else 1, known, partial(keep, "synthetic"))
+        of_mediamill(100 if arguments.quick else 1, GROWTH, known, partial(keep, "synthetic"))
+    if "leaves" in chosen:
+        known = [] if arguments.quick else report["leaves"]
+        leaf = bmr().estimator.set_params(max_nodes=1)
+        of_mediamill(100 if arguments.quick else 1, LEAVES, known, partial(keep, "leaves"), estimator=leaf)
 
 
 if __name__ == "__main__":
