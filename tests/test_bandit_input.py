@@ -100,3 +100,8 @@ def test_the_first_decision_needs_classes():
         model.feedback(0, True)
     with pytest.raises(ValueError, match="preset='theirs': the presets are 'paper', 'paper-mice', 'paper-isolet'"):
         ew.AdaBandit.preset("theirs")
+
+
+def test_no_bound_for_the_simple_estimate():
+    with pytest.raises(ValueError, match=r"estimate='simple': the bound is proved for estimate='full', \(4\), alone"):
+        started(estimate="simple").bound()

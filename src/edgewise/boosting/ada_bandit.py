@@ -201,6 +201,8 @@ class AdaBandit(StreamBandit):
     def bound(self) -> Bound:
         """What Theorem 3.3 says of this run, with estimated edges, beside the mistakes made."""
         self._started()
+        if self.estimate != "full":
+            raise ValueError(f"estimate={self.estimate!r}: the bound is proved for estimate='full', (4), alone")
         k, n, code = self.classes_.size, self.n_estimators, BANDIT_LOSSES[self.loss]
         low, high = self.weight_range
         steps = None
