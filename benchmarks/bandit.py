@@ -9,7 +9,6 @@ appended to results/bandit.jsonl, and a cell found there is not run again: an in
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 from functools import partial
@@ -119,15 +118,7 @@ def plan(data: list[str], algorithms: list[str], seeds: int | None) -> list[Cell
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", help=f"some of {','.join(DATA)}")
-    parser.add_argument("--algorithms", help=f"some of {','.join(ALGORITHMS)}")
-    parser.add_argument("--seeds", type=int, help="shuffles of each set (5; Isolet 2)")
-    parser.add_argument("--jobs", type=int, default=1, help="cells at a time, each in a process of its own")
-    parser.add_argument("--rows", type=int, help="only the first so many rows, to try things out; not in the tables")
-    parser.add_argument("--again", action="store_true", help="also run cells that are already there; the newest counts")
-    parser.add_argument("--table", action="store_true", help="run nothing, only write results/bandit.md and the curves")
-    arguments = parser.parse_args()
+    arguments = cells.command(__doc__, list(DATA), ALGORITHMS, "5; Isolet 2", "results/bandit.md and the curves")
 
     if not arguments.table:
         planned = plan(

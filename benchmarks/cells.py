@@ -5,6 +5,7 @@ A cell is a named tuple (data set, what is run on it, seed, ...); its record hol
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -61,6 +62,19 @@ def run_all(
         except BaseException:
             pool.shutdown(cancel_futures=True)  # or the cells still waiting would all be run first
             raise
+
+
+def command(description: str | None, data: Sequence[str], algorithms: Sequence[str], seeds: str, page: str) -> Any:
+    """The options of a script that fills a table of cells."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", help=f"some of {','.join(data)}")
+    parser.add_argument("--algorithms", help=f"some of {','.join(algorithms)}")
+    parser.add_argument("--seeds", type=int, help=f"shuffles of each set ({seeds})")
+    parser.add_argument("--jobs", type=int, default=1, help="cells at a time, each in a process of its own")
+    parser.add_argument("--rows", type=int, help="only the first so many rows, to try things out; not in the tables")
+    parser.add_argument("--again", action="store_true", help="also run cells that are already there; the newest counts")
+    parser.add_argument("--table", action="store_true", help=f"run nothing, only write {page}")
+    return parser.parse_args()
 
 
 def chosen(text: str | None, known: Sequence[str], option: str) -> list[str]:

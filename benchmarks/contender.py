@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -66,19 +66,23 @@ def edgewise_play(name: str, rows: Rows, job: dict[str, Any]) -> Play:
     return play
 
 
-def write_arff(rows: Rows, path: Path) -> None:
+def write_arff(
+    path: Path, values: np.ndarray, n_categories: np.ndarray, answer: tuple[str, str], answers: Sequence[str]
+) -> None:
+    """Rows as an ARFF file. `answer` is the name and kind of the last column, `answers` its cells."""
+
     def cell(column: int, value: float) -> str:
         if np.isnan(value):
             return "?"
-        return f"v{int(value)}" if rows.n_categories[column] else repr(float(value))
+        return f"v{int(value)}" if n_categories[column] else repr(float(value))
 
     lines = ["@relation rows"]
-    for column, size in enumerate(rows.n_categories):
+    for column, size in enumerate(n_categories):
         kind = "{" + ",".join(f"v{value}" for value in range(size)) + "}" if size else "numeric"
         lines.append(f"@attribute a{column} {kind}")
-    lines += ["@attribute class {" + ",".join(f"c{label}" for label in range(rows.n_classes)) + "}", "@data"]
-    for values, label in zip(rows.values, rows.labels, strict=True):
-        lines.append(",".join([cell(column, value) for column, value in enumerate(values)] + [f"c{label}"]))
+    lines += [f"@attribute {answer[0]} {answer[1]}", "@data"]
+    for row, last in zip(values, answers, strict=True):
+        lines.append(",".join([*(cell(column, value) for column, value in enumerate(row)), last]))
     path.write_text("\n".join(lines) + "\n")
 
 
@@ -92,7 +96,8 @@ def capymoa_play(name: str, rows: Rows, job: dict[str, Any]) -> Play:
     from moa.streams import CachedInstancesStream
 
     arff = Path(job["rows"]).with_suffix(".arff")
-    write_arff(rows, arff)
+    classes = "{" + ",".join(f"c{label}" for label in range(rows.n_classes)) + "}"
+    write_arff(arff, rows.values, rows.n_categories, ("class", classes), [f"c{label}" for label in rows.labels])
     stream = ARFFStream(arff)
     read = stream.moa_stream
     held = Instances(read.getHeader(), 0)

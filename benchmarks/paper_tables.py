@@ -8,7 +8,6 @@ are appended to results/paper_tables.jsonl, and a cell found there is not run ag
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 from functools import partial
@@ -107,15 +106,9 @@ def plan(data: list[str], algorithms: list[str], seeds: int | None) -> list[Cell
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", help=f"some of {','.join(DATA)}")
-    parser.add_argument("--algorithms", help=f"some of {','.join(ALGORITHMS)}")
-    parser.add_argument("--seeds", type=int, help="shuffles of each set (5; ISOLET and Movement 3)")
-    parser.add_argument("--jobs", type=int, default=1, help="cells at a time, each in a process of its own")
-    parser.add_argument("--rows", type=int, help="only the first so many rows, to try things out; not in the tables")
-    parser.add_argument("--again", action="store_true", help="also run cells that are already there; the newest counts")
-    parser.add_argument("--table", action="store_true", help="run nothing, only write results/paper_tables.md")
-    arguments = parser.parse_args()
+    arguments = cells.command(
+        __doc__, list(DATA), list(ALGORITHMS), "5; ISOLET and Movement 3", "results/paper_tables.md"
+    )
 
     if not arguments.table:
         planned = plan(

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from contender import write_arff
 
 JVM = "-Xmx4g -Xss10M -XX:+UseSerialGC"
 Play = Callable[[], tuple[float, np.ndarray]]
@@ -58,29 +59,14 @@ def edgewise_play(name: str, rows: Rows, folder: Path) -> Play:
     return play
 
 
-def write_arff(rows: Rows, path: Path) -> None:
-    def cell(column: int, value: float) -> str:
-        if np.isnan(value):
-            return "?"
-        return f"v{int(value)}" if rows.n_categories[column] else repr(float(value))
-
-    lines = ["@relation rows"]
-    for column, size in enumerate(rows.n_categories):
-        kind = "{" + ",".join(f"v{value}" for value in range(size)) + "}" if size else "numeric"
-        lines.append(f"@attribute a{column} {kind}")
-    lines += ["@attribute target numeric", "@data"]
-    for values, target in zip(rows.values, rows.targets, strict=True):
-        lines.append(",".join([cell(column, value) for column, value in enumerate(values)] + [repr(float(target))]))
-    path.write_text("\n".join(lines) + "\n")
-
-
 def capymoa_play(name: str, rows: Rows, folder: Path) -> Play:
     """The learner with CapyMOA's defaults. (In its own loop in Java the tree regressors said 0 throughout.)"""
     os.environ["CAPYMOA_JVM_ARGS"] = JVM
     import capymoa.regressor
     from capymoa.stream import ARFFStream
 
-    write_arff(rows, folder / "rows.arff")
+    targets = [repr(float(target)) for target in rows.targets]
+    write_arff(folder / "rows.arff", rows.values, rows.n_categories, ("target", "numeric"), targets)
 
     def play() -> tuple[float, np.ndarray]:
         stream = ARFFStream(folder / "rows.arff")

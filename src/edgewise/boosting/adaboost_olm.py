@@ -25,10 +25,9 @@ from edgewise.boosting.members import Member
 from edgewise.boosting.state import GRADIENT, VOTES, Plan
 from edgewise.boosting.stream_classifier import StreamClassifier, softmax
 from edgewise.boosting.stream_ensemble import CHUNK_ROWS
-from edgewise.learners.hoeffding_tree import HoeffdingTree
+from edgewise.learners.hoeffding_tree import HoeffdingTree, eager_tree
 from edgewise.learners.label_memory import LabelMemory
 from edgewise.learners.linear import SoftmaxRegression
-from edgewise.learners.ranges import LogUniform
 from edgewise.theory.bounds import Bound, adaptive_bound
 from edgewise.theory.experts import DRAW, FOLLOW
 from edgewise.theory.losses import LOSSES, feasible
@@ -41,16 +40,7 @@ CALM_TREE = HoeffdingTree(
     nominal_splits="binary",
     warm_start=True,
 )
-EAGER_TREE = HoeffdingTree(
-    grace_period=10,
-    split_confidence=0.1,
-    tie_threshold=0.5,
-    leaf_prediction="mixed",
-    nominal_splits="binary",
-    warm_start=True,
-    max_features=0.7,
-    importance_scale=LogUniform(0.5, 4.0),
-)
+EAGER_TREE = eager_tree(max_features=0.7)
 
 
 class AdaBoostOLM(StreamClassifier):

@@ -109,3 +109,20 @@ class HoeffdingTree(Parameterized):
         """Leaf mode, binary nominal splits, warm start and node cap, as the kernels take them."""
         limit = NO_LIMIT if self.max_nodes is None else self.max_nodes
         return LEAF_MODES[self.leaf_prediction], NOMINAL_SPLITS[self.nominal_splits], self.warm_start, limit
+
+
+def eager_tree(max_features: int | float) -> HoeffdingTree:
+    """The tree of the boosters' defaults: it splits early, and children begin with what their parent knew.
+
+    Found by experiment: what each setting is worth is in benchmarks/results/ablation.md.
+    """
+    return HoeffdingTree(
+        grace_period=10,
+        split_confidence=0.1,
+        tie_threshold=0.5,
+        leaf_prediction="mixed",
+        nominal_splits="binary",
+        warm_start=True,
+        max_features=max_features,
+        importance_scale=LogUniform(0.5, 4.0),
+    )
