@@ -111,6 +111,7 @@ class Room(NamedTuple):
     tame: np.ndarray
     shares: np.ndarray
     total: np.ndarray
+    gaps: np.ndarray
     weights: np.ndarray
 
 
@@ -171,7 +172,7 @@ def vote_in_round(plan, learners, committee, potentials, known, chunk, t, in_sco
     if in_scores:
         for l in range(k):
             mean[l] = mean[l] / room.total[0] if room.total[0] > 0.0 else 0.0
-    expert_weights(committee.mistakes, room.weights)
+    expert_weights(committee.mistakes, room.gaps, room.weights)
     if plan.follow == DRAW:
         cast.guesses[t] = cast.experts[t, drawn(room.weights, cast.uniforms[t, OF_HEDGE])]
     elif plan.follow == BEST:
@@ -281,7 +282,7 @@ def play(run: Callable[..., int], ensemble: Ensemble, chunk: Chunk, cast: Cast, 
     plan, learners, committee, forest, bank, memory, potentials = ensemble
     k, n_learners = plan.n_labels, learners.kind.size
     s = make_scratch(forest, k)
-    room = Room(np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(2), np.zeros(n_learners))
+    room = Room(np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(2), np.zeros(n_learners), np.ones(n_learners))
     need = room_needed(forest) if parts & LEARNING else NO_NEED
     at = 0
     while True:

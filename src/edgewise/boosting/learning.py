@@ -53,8 +53,9 @@ def tree_speaks(forest, tree, g, s):
         s.shape[2] == 1,
         s.evidence,
         s.likelihoods,
-        s.counted,
-        s.inverses,
+        s.slots,
+        s.shares,
+        s.scalings,
     )
     return s.majority[g] if mode == MAJORITY else s.bayes[g], mode
 

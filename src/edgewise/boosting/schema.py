@@ -153,7 +153,7 @@ def run_moments(forest, chunk):
 
 
 @routine
-def follow_experts(plan, chunk, trace, losses, weights, labels, shares, guesses, decisions):
+def follow_experts(plan, chunk, trace, losses, gaps, weights, labels, shares, guesses, decisions):
     """The prediction of each example, and the scores behind it."""
     n_learners, n = trace.votes.shape
     for t in range(n):
@@ -163,7 +163,7 @@ def follow_experts(plan, chunk, trace, losses, weights, labels, shares, guesses,
                 labels[i] = trace.expert_labels[i, t]
             for l in range(shares.size):
                 decisions[t, l] = trace.mean[t, l] / trace.total[t, 0] if trace.total[t, 0] > 0.0 else 0.0
-            expert_weights(losses, weights)
+            expert_weights(losses, gaps, weights)
             if plan.follow == DRAW and chunk.labels[t] >= 0:
                 guesses[t] = labels[drawn(weights, chunk.uniforms[t, 0])]
             elif plan.follow == BEST:
@@ -194,7 +194,7 @@ def run(ensemble: Ensemble, chunk: Chunk, in_scores: bool) -> tuple[Ensemble, Tr
             break
         forest = enlarged(forest, trees, need)
     guesses, decisions = np.zeros(n, np.int64), np.zeros((n, k))
-    losses, weights = np.zeros((2, n_learners))
+    losses, gaps, weights = np.zeros(n_learners), np.zeros(n_learners), np.ones(n_learners)
     labels, shares = np.zeros(n_learners, np.int32), np.zeros(k)
-    follow_experts(plan, chunk, trace, losses, weights, labels, shares, guesses, decisions)
+    follow_experts(plan, chunk, trace, losses, gaps, weights, labels, shares, guesses, decisions)
     return ensemble._replace(forest=forest), trace, guesses, decisions

@@ -99,8 +99,9 @@ class Scratch(NamedTuple):
     shape: np.ndarray  # numeric features, nominal features, whether no numeric value is missing
     evidence: np.ndarray
     likelihoods: np.ndarray
-    counted: np.ndarray
-    inverses: np.ndarray
+    slots: np.ndarray
+    shares: np.ndarray
+    scalings: np.ndarray
     weights: np.ndarray
     logs: np.ndarray
     p: np.ndarray
@@ -123,8 +124,9 @@ def make_scratch(forest: Forest, k: int) -> Scratch:
         shape=np.zeros(3, np.int64),
         evidence=np.zeros(labels),
         likelihoods=np.zeros(labels),
-        counted=np.zeros(labels),
-        inverses=np.zeros(labels),
+        slots=np.zeros((2, forest.nominal.shape[1]), np.uint64),
+        shares=np.zeros(forest.nominal.shape[1]),
+        scalings=np.zeros(labels, np.int64),
         weights=np.zeros(labels),
         logs=np.zeros(labels),
         p=np.zeros(k),

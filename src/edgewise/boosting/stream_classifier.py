@@ -170,7 +170,8 @@ class StreamClassifier(StreamEnsemble):
                 np.zeros((size + 1, width)),
             )
             guesses[part], decisions[part], trace = self._run_chunk(chunk, in_scores)
-            self.restarts_ += [(int(rounds[part][t]), int(i)) for t, i in np.argwhere(trace.restarts.T)]
+            if trace.restarts.any():
+                self.restarts_ += [(int(rounds[part][t]), int(i)) for t, i in np.argwhere(trace.restarts.T)]
             if keep is not None:
                 keep(guesses[part], trace, chunk)
         return guesses, decisions

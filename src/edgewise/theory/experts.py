@@ -14,13 +14,20 @@ FOLLOW = {"draw": DRAW, "vote": VOTE, "best": BEST}
 
 
 @kernel
-def expert_weights(losses, out):
-    """out_i = exp(-losses_i), scaled so that the best expert has weight 1."""
+def expert_weights(losses, gaps, out):
+    """out_i = exp(-losses_i), scaled so that the best expert has weight 1.
+
+    `gaps` and `out` are those of the call before (at first zeros and ones): most experts err together, so that most
+    gaps to the best expert stay, and with them the exponentials.
+    """
     least = losses[0]
     for i in range(1, losses.size):
         least = min(least, losses[i])
     for i in range(losses.size):
-        out[i] = math.exp(least - losses[i])
+        gap = least - losses[i]
+        if gap != gaps[i]:
+            gaps[i] = gap
+            out[i] = math.exp(gap)
 
 
 @kernel

@@ -60,41 +60,63 @@ def numeric_evidence(gauss, constant, x, m, complete):
 
 
 @kernel
-def nominal_likelihoods(forest, leaf, offset, codes, c, likelihoods, counted, inverses):
+def nominal_likelihoods(forest, leaf, offset, codes, c, likelihoods, slots, shares, scalings):
     """Multiply a positive number per class with the probability of every code under the class, up to a common factor.
 
     A code's probability is an m-estimate (Cestnik 1990) with m = 1: (n_vc + n_v/n) / (n_c + 1), shrunk towards its
-    share in the leaf. It is never 0 or 1, so no count can erase a class or make it certain. `counted` and `inverses`
-    keep n_c and 1/(n_c + 1) from feature to feature: without missing values n_c does not change.
+    share in the leaf. It is never 0 or 1, so no count can erase a class or make it certain. Without missing values n_c
+    does not change from feature to feature, so it is divided by once. Products that grow too small are scaled up, and
+    classes that needed this more often than others are scaled down at the end.
     """
     rows, margin = forest.row[leaf], forest.margin[leaf]
-    k = rows.size
-    for r in range(k):
-        counted[r] = -1.0
+    told = 0
     for j in range(c):
-        if codes[j] < 0:
-            continue
-        slot = offset[j] + codes[j]
-        last = offset[j + 1] - 1
-        if margin[slot] <= 0.0:
-            continue
-        share = margin[slot] / margin[last]
-        largest = 0.0
-        for r in range(k):
-            if rows[r] >= 0:
-                counts = forest.counts[rows[r]]
-                if counts[last] != counted[r]:
-                    counted[r] = counts[last]
-                    inverses[r] = 1.0 / (counts[last] + 1.0)
-                likelihoods[r] *= (counts[slot] + share) * inverses[r]
-                largest = max(largest, likelihoods[r])
-        if largest < PRODUCT_BOTTOM:
-            for r in range(k):
-                likelihoods[r] *= PRODUCT_TOP
+        if codes[j] >= 0:
+            slot, last = offset[j] + codes[j], offset[j + 1] - 1
+            if margin[slot] > 0.0:
+                slots[0, told] = slot
+                slots[1, told] = last
+                shares[told] = margin[slot] / margin[last]
+                told += 1
+    scaled = False
+    for r in range(rows.size):
+        scalings[r] = 0
+        if rows[r] >= 0:
+            counts = forest.counts[rows[r]]
+            n_c = counts[slots[1, 0]] if told > 0 else 0.0
+            inverse = 1.0 / (n_c + 1.0)
+            product = likelihoods[r]
+            even = True
+            for j in range(told):
+                even &= counts[slots[1, j]] == n_c
+                product *= (counts[slots[0, j]] + shares[j]) * inverse
+            if not even or product < PRODUCT_BOTTOM:
+                product = likelihoods[r]
+                for j in range(told):
+                    product *= (counts[slots[0, j]] + shares[j]) * (1.0 / (counts[slots[1, j]] + 1.0))
+                    if product < PRODUCT_BOTTOM:
+                        product *= PRODUCT_TOP
+                        scalings[r] += 1
+                        scaled = True
+            likelihoods[r] = product
+    if scaled:
+        same_scale(rows, likelihoods, scalings)
 
 
 @kernel
-def leaf_labels(forest, tree, leaf, x, codes, m, c, complete, evidence, likelihoods, counted, inverses):
+def same_scale(rows, likelihoods, scalings):
+    """Products that were scaled up more often than the least scaled one are scaled down again."""
+    least = -1
+    for r in range(rows.size):
+        if rows[r] >= 0 and (least < 0 or scalings[r] < least):
+            least = scalings[r]
+    for r in range(rows.size):
+        for _ in range(scalings[r] - least):
+            likelihoods[r] *= PRODUCT_BOTTOM
+
+
+@kernel
+def leaf_labels(forest, tree, leaf, x, codes, m, c, complete, evidence, likelihoods, slots, shares, scalings):
     """The labels that majority and naive Bayes name, and by which of them the leaf goes (MIXED: by both).
 
     Leaves every class's share times its likelihood in `evidence`, for `leaf_probabilities`: its logarithm where there
@@ -108,7 +130,7 @@ def leaf_labels(forest, tree, leaf, x, codes, m, c, complete, evidence, likeliho
     rows = forest.row[leaf]
     for r in range(weights.size):
         likelihoods[r] = weights[r]
-    nominal_likelihoods(forest, leaf, forest.offset[tree], codes, c, likelihoods, counted, inverses)
+    nominal_likelihoods(forest, leaf, forest.offset[tree], codes, c, likelihoods, slots, shares, scalings)
     for r in range(weights.size):
         if rows[r] >= 0:
             evidence[r] = likelihoods[r]
