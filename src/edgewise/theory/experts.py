@@ -49,9 +49,11 @@ def drawn(weights, u):
 def heaviest(weights):
     """The label of largest weight; ties go to the lowest label."""
     best = 0
+    most = weights[0]
     for r in range(1, weights.size):
-        if weights[r] > weights[best]:
+        if weights[r] > most:
             best = r
+            most = weights[r]
     return best
 
 

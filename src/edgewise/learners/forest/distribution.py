@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from edgewise._compile import kernel
 from edgewise.learners.forest.layout import (
     ADAPTIVE,
@@ -69,15 +71,15 @@ def nominal_likelihoods(forest, leaf, offset, codes, c, likelihoods, slots, shar
     classes that needed this more often than others are scaled down at the end.
     """
     rows, margin = forest.row[leaf], forest.margin[leaf]
-    told = 0
+    told = np.uint64(0)
     for j in range(c):
         if codes[j] >= 0:
-            slot, last = offset[j] + codes[j], offset[j + 1] - 1
+            slot, last = np.uint64(offset[j] + codes[j]), np.uint64(offset[j + 1] - 1)
             if margin[slot] > 0.0:
                 slots[0, told] = slot
                 slots[1, told] = last
                 shares[told] = margin[slot] / margin[last]
-                told += 1
+                told += np.uint64(1)
     scaled = False
     for r in range(rows.size):
         scalings[r] = 0
@@ -86,11 +88,11 @@ def nominal_likelihoods(forest, leaf, offset, codes, c, likelihoods, slots, shar
             n_c = counts[slots[1, 0]] if told > 0 else 0.0
             inverse = 1.0 / (n_c + 1.0)
             product = likelihoods[r]
-            even = True
+            uneven = 0.0
             for j in range(told):
-                even &= counts[slots[1, j]] == n_c
+                uneven += (counts[slots[1, j]] - n_c) ** 2
                 product *= (counts[slots[0, j]] + shares[j]) * inverse
-            if not even or product < PRODUCT_BOTTOM:
+            if uneven > 0.0 or product < PRODUCT_BOTTOM:
                 product = likelihoods[r]
                 for j in range(told):
                     product *= (counts[slots[0, j]] + shares[j]) * (1.0 / (counts[slots[1, j]] + 1.0))
@@ -139,9 +141,11 @@ def leaf_labels(forest, tree, leaf, x, codes, m, c, complete, evidence, likeliho
                     forest.gauss[rows[r]], forest.constant[rows[r]], x, m, complete
                 )
     bayes = -1
+    most = 0.0
     for r in range(weights.size):
-        if rows[r] >= 0 and (bayes < 0 or evidence[r] > evidence[bayes]):
+        if rows[r] >= 0 and (bayes < 0 or evidence[r] > most):
             bayes = r
+            most = evidence[r]
     if mode == ADAPTIVE:
         mode = NAIVE_BAYES if forest.tally[leaf, RIGHT_BAYES] >= forest.tally[leaf, RIGHT_MAJORITY] else MAJORITY
     return majority, bayes, mode
