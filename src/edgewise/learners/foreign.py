@@ -11,7 +11,8 @@ brings an object of it: objects are known by what they can do.
 | labels             | their places 0, 1, ... in the order of the booster's classes                                    |
 | importance         | `learn_one(x, y, w=)`                       | `partial_fit(X, y, sample_weight=)`               |
 | ... not taken      | the row is learned Poisson(importance) times, whose mean is the importance                      |
-| before any lesson  | a classifier says that all labels are alike, a regressor says 0                                 |
+| before any lesson  | a classifier finds all labels equally likely, a regressor says 0                                |
+| no probabilities   | (nothing, NaN, all 0): all labels are equally likely                                            |
 """
 
 from __future__ import annotations
@@ -123,15 +124,14 @@ class ForeignCopy(ABC):
         """Let the model learn row t once; k is the number of labels, 0 for a regressor."""
 
     def says(self, rows: ForeignRows, t: int, p: np.ndarray) -> None:
-        """Fill p with a classifier's distribution over the labels; an even one where it abstains."""
+        """Fill p with a classifier's distribution over the labels; an even one where it has none."""
         p[:] = 0.0
         if self.has_learned:
             with self.named():
                 self.probabilities(rows, t, p)
-                if not (np.isfinite(p).all() and (p >= 0.0).all()):
-                    raise ValueError(f"its probabilities are {p.tolist()}")
         total = p.sum()
-        if total > 0.0:
+        # Some know no probabilities until they have seen every class: scikit-learn's naive Bayes says NaN until then.
+        if 0.0 < total < np.inf and p.min() >= 0.0:
             p /= total
         else:
             p[:] = 1.0 / p.size
