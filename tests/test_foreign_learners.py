@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -157,7 +159,7 @@ def test_baselines(seed, booster):
 def test_an_ensemble_of_three_libraries_on_data(name):
     """River's Hoeffding tree, scikit-learn's SGDClassifier and our forest: guesses as the plain loop makes them."""
     X, y = ew.datasets.load(name)
-    order = np.random.default_rng(0).permutation(len(y))[:500]
+    order = np.random.default_rng(0).permutation(len(y))[:250]
     X, y = X[order], y[order]
     classes, codes = np.unique(y, return_inverse=True)
     nominal = [feature.categories is not None for feature in X.features]
@@ -436,12 +438,29 @@ def test_seeds_are_drawn_for_every_copy_and_repeat():
 
 
 def test_restarting_trees_leaves_foreign_learners_alone():
-    X, y = small_stream("labels")
-    settings = {"drift": "restart", "random_state": 0}
-    model = ew.AdaBoostOLM([river_tree(), OWN], 3, **settings)
-    model.prequential(X, y)
-    assert all(learner > 0 for _, learner in model.restarts_)
-    assert model._ensemble.foreign.copies[0].model._n_inactive_leaves is not None
+    """Labels change their meaning halfway: our trees begin anew, river's goes on as if nothing restarted."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 2))
+    y = ((X[:, 0] > 0) ^ (np.arange(900) > 450)).astype(int)
+    votes = {}
+    for drift in (None, "restart"):
+        model = ew.AdaBoostOLM([river_tree(), OWN], 3, drift=drift, random_state=0)
+        votes[drift] = model.trace(X, y).votes
+        assert {learner for _, learner in model.restarts_} <= {1, 2}
+    assert model.restarts_
+    np.testing.assert_array_equal(votes[None][:, 0], votes["restart"][:, 0])
+    assert (votes[None][:, 1] != votes["restart"][:, 1]).any()
+
+
+def test_a_booster_may_be_the_weak_learner_of_another():
+    X, y = small_stream("labels", 40)
+    inner = ew.AdaBoostOLM(OWN, 2)
+    model = ew.AdaBoostOLM([inner, OWN], 2, random_state=0)
+    guesses = model.prequential(X, y)
+    assert not hasattr(inner, "classes_")
+    (copied,) = model._ensemble.foreign.copies
+    assert copied.model.rounds_ == 40
+    assert guesses.tolist() == ew.AdaBoostOLM([inner, OWN], 2, random_state=0, chunk_size=9).prequential(X, y).tolist()
 
 
 def test_only_our_own_bytes_are_counted():
@@ -503,8 +522,11 @@ def test_models_of_labels_alone_vote_for_them():
         (lambda: ew.AdaBandit(regression_tree(), 2), "is a regressor: this booster needs a classifier"),
         (lambda: ew.AdaBoostOLM(SGDClassifier, 2), "estimator=<class"),
         (lambda: ew.AdaBoostOLM([OWN, 3], 2), "estimator=3"),
-        (lambda: ew.AdaOVA(river_tree(), 2), "groups can only be made of HoeffdingTree"),
-        (lambda: ew.BinBandit(river_tree(), 2), "HoeffdingTree"),
+        (
+            lambda: ew.AdaOVA(river_tree(), 2),
+            "HoeffdingTreeClassifier.*: a HoeffdingTree, of which every class has a group",
+        ),
+        (lambda: ew.BinBandit(river_tree(), 2), "of which every class has a group"),
         (lambda: ew.AdaBoostOLM(linear_model.LogisticRegression(), 2), "LogisticRegression.* tells two classes apart"),
         (
             lambda: ew.StreamingGradientBoostingClassifier(GaussianNB(), 2),
@@ -538,7 +560,7 @@ def test_missing_values_are_refused_before_anything_is_learned(game):
     numeric = next(j for j, feature in enumerate(X.features) if feature.categories is None)
     holed[50, numeric] = np.nan
     fresh = GAMES[game]()
-    with pytest.raises(ValueError, match=r"missing value in row 50: SGD.* takes none"):
+    with pytest.raises(ValueError, match=r"missing value in row 50: estimator=SGD.* takes none"):
         fresh.partial_fit(Table(holed, X.features), y)
     assert not hasattr(fresh, "rounds_")
     model = GAMES[game]().partial_fit(X, y)
@@ -578,3 +600,10 @@ def test_who_says_nothing_votes_evenly():
         model.partial_fit(X[t : t + 1], y[t : t + 1], classes=[0, 1])
         even = np.ptp(model.predict_proba(X)) == 0.0
         assert even == (t < 3)
+
+
+def test_the_page_prints_what_it_shows(capsys):
+    page = (Path(__file__).parent.parent / "docs" / "foreign-learners.md").read_text()
+    ((example, shown),) = re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", page, re.DOTALL)
+    exec(compile(example, "docs/foreign-learners.md", "exec"), {})
+    assert capsys.readouterr().out == shown

@@ -15,7 +15,8 @@ from edgewise.learners.regression_forest.layout import RegressionForest, make_re
 from edgewise.learners.regression_tree import RegressionTree, RegressionTreeParameters
 from edgewise.learners.ridge import RidgeBank, RidgeRegression, make_ridge
 
-GradientMember = RegressionTree | RidgeRegression | Foreign | RowLearner
+Own = RegressionTree | RidgeRegression
+GradientMember = Own | Foreign | RowLearner
 ALLOWED = (
     "a RegressionTree, a RidgeRegression, a regressor of river or one with partial_fit, an object with predict_one and "
     "learn_one, or a list of them"
@@ -25,11 +26,11 @@ ALLOWED = (
 def gradient_members(estimator: Any, n: int) -> list[GradientMember]:
     """The n learners in order: those of a list, the last one repeated to fill up."""
     listed = estimator if isinstance(estimator, Sequence) else [estimator]
-    given = [as_member(learner, REGRESSOR) for learner in listed]
+    given = [learner if isinstance(learner, Own) else as_member(learner, REGRESSOR) for learner in listed]
     if not given:
         raise ValueError("estimator=[]: at least one weak learner")
     for learner in given:
-        if isinstance(learner, RegressionTree | RidgeRegression | Foreign):
+        if isinstance(learner, Own | Foreign):
             learner.check()
         elif not all(callable(getattr(learner, name, None)) for name in ("predict_one", "learn_one")):
             raise ValueError(f"estimator={learner!r}: {ALLOWED}")
@@ -65,7 +66,7 @@ def assemble_gradient(
     ridges = [learner for learner in learners if isinstance(learner, RidgeRegression)]
     kinds = {RegressionTree: TREE, RidgeRegression: RIDGE, Foreign: FOREIGN}
     kind = np.array([kinds.get(type(learner), OBJECT) for learner in learners])
-    objects = [learner for learner, of_kind in zip(learners, kind, strict=True) if of_kind == OBJECT]
+    objects = [learner for learner in learners if not isinstance(learner, Own | Foreign)]
     slot = np.zeros(len(learners), np.int64)
     for of_kind in (TREE, RIDGE, OBJECT, FOREIGN):
         slot[kind == of_kind] = np.arange((kind == of_kind).sum())

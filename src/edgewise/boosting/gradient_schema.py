@@ -28,7 +28,7 @@ import numpy as np
 
 from edgewise._compile import routine
 from edgewise.boosting.schema import run_moments
-from edgewise.learners.foreign import ForeignBank
+from edgewise.learners.foreign_copies import ForeignBank
 from edgewise.learners.regression_forest.growing import tree_plays
 from edgewise.learners.regression_forest.layout import RegressionForest, enlarged
 from edgewise.learners.ridge import RidgeBank, ridge_plays

@@ -8,15 +8,8 @@ import numpy as np
 
 from edgewise.boosting.inputs import Columns
 from edgewise.boosting.state import BINARY, FOREIGN, GIVEN, GROUP, LINEAR, MEMORY, TREE, Learners
-from edgewise.learners.foreign import (
-    CLASSIFIER,
-    Foreign,
-    ForeignBank,
-    RiverLearner,
-    ScikitLearner,
-    as_member,
-    make_foreign_bank,
-)
+from edgewise.learners.foreign import CLASSIFIER, Foreign, RiverLearner, ScikitLearner, as_member
+from edgewise.learners.foreign_copies import LARGEST_SEED, ForeignBank
 from edgewise.learners.foreign_rows import RowReader
 from edgewise.learners.forest.layout import Forest, make_forest
 from edgewise.learners.given_votes import GivenVotes
@@ -34,7 +27,7 @@ def members(estimator: Member | Sequence[Member], n: int, in_groups: bool = Fals
     `in_groups`: a learner stands for k learners, each telling one class from the rest.
     """
     listed = estimator if isinstance(estimator, Sequence) else [estimator]
-    given = [as_member(learner, CLASSIFIER) for learner in listed]
+    given = [learner if isinstance(learner, Own) else as_member(learner, CLASSIFIER) for learner in listed]
     if not given:
         raise ValueError("estimator=[]: at least one weak learner")
     for learner in given:
@@ -45,7 +38,7 @@ def members(estimator: Member | Sequence[Member], n: int, in_groups: bool = Fals
             )
         learner.check()
         if in_groups and not isinstance(learner, HoeffdingTree):
-            raise ValueError("estimator: one-against-rest groups can only be made of HoeffdingTree learners")
+            raise ValueError(f"estimator={learner!r}: a HoeffdingTree, of which every class has a group")
     if len({isinstance(learner, GivenVotes) for learner in given}) > 1:
         raise ValueError("estimator: GivenVotes cannot be mixed with learners that learn")
     return [given[min(i, len(given) - 1)] for i in range(n)]
@@ -120,11 +113,12 @@ def assemble(
 
 def foreign_bank(learners: Sequence[object], columns: Columns, rng: np.random.Generator, each: int = 1) -> ForeignBank:
     """Copies of the learners of other libraries, `each` for every one, with seeds of their own."""
-    return make_foreign_bank(learners, each, RowReader.of(*columns), rng)
+    foreign = [learner for learner in learners if isinstance(learner, Foreign) for _ in range(each)]
+    copies = tuple(learner.copied(int(rng.integers(LARGEST_SEED))) for learner in foreign)
+    return ForeignBank(copies, RowReader.of(*columns))
 
 
 def check_foreign(learners: Sequence[object], numeric: np.ndarray, k: int) -> None:
     """ValueError if one of the learners of other libraries cannot take these rows, or k labels."""
-    for learner in dict.fromkeys(learners):
-        if isinstance(learner, Foreign):
-            learner.check_rows(numeric, k)
+    for learner in dict.fromkeys(learner for learner in learners if isinstance(learner, Foreign)):
+        learner.check_rows(numeric, k)

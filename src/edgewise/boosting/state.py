@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise.learners.foreign import ForeignBank
+from edgewise.learners.foreign_copies import ForeignBank
 from edgewise.learners.forest.layout import Forest
 from edgewise.learners.label_memory import MemoryBank
 from edgewise.learners.linear import LinearBank

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from edgewise.boosting.state import FOREIGN, Learners, Scratch
-from edgewise.learners.foreign import ForeignBank
+from edgewise.learners.foreign_copies import ForeignBank
 
 
 class Turn(NamedTuple):
