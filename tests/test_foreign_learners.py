@@ -444,7 +444,7 @@ def test_restarting_trees_leaves_foreign_learners_alone():
     y = ((X[:, 0] > 0) ^ (np.arange(900) > 450)).astype(int)
     votes = {}
     for drift in (None, "restart"):
-        model = ew.AdaBoostOLM([river_tree(), OWN], 3, drift=drift, random_state=0)
+        model = ew.AdaBoostOLM([river_tree(), ew.HoeffdingTree(50)], 3, drift=drift, random_state=0)
         votes[drift] = model.trace(X, y).votes
         assert {learner for _, learner in model.restarts_} <= {1, 2}
     assert model.restarts_
