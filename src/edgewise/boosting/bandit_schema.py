@@ -278,16 +278,36 @@ def run_rounds(plan, learners, committee, potentials, known, need, parts, chunk,
 
 
 def play(run: Callable[..., int], ensemble: Ensemble, chunk: Chunk, cast: Cast, parts: int) -> Ensemble:
-    """Play the rounds of a chunk by `run`, which is `run_rounds` or of its form; what happened is in `cast`."""
-    plan, learners, committee, forest, bank, memory, potentials = ensemble
+    """Play the rounds of a chunk by `run`, which is `run_rounds` or of its form; what happened is in `cast`.
+
+    Learners of other libraries speak before a round is played, and learn after it.
+    """
+    if len(ensemble.foreign.copies) and chunk.labels.size > 1:
+        for t in range(chunk.labels.size):
+            ensemble = play(run, ensemble, round_of(chunk, t), Cast(*(field[t : t + 1] for field in cast)), parts)
+        return ensemble
+    plan, learners, committee, forest, bank, memory, potentials, foreign = ensemble
     k, n_learners = plan.n_labels, learners.kind.size
-    s = make_scratch(forest, k)
-    room = Room(np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(2), np.zeros(n_learners), np.ones(n_learners))
+    s = make_scratch(forest, k, len(foreign.copies))
+    rows = foreign.reader.read(chunk.numeric, chunk.nominal)
+    if parts & VOTING:
+        for slot in range(len(foreign.copies)):
+            foreign.speaks(slot, rows, 0, s.said)
+    room = Room(*(np.zeros(k) for _ in range(4)), np.zeros(2), np.zeros(n_learners), np.ones(n_learners))
     need = room_needed(forest) if parts & LEARNING else NO_NEED
     at = 0
     while True:
         known = Knowledge(forest, bank, memory)
         at = run(plan, learners, committee, potentials, known, need, parts, chunk, cast, s, room, at)
         if at == chunk.labels.size:
-            return ensemble._replace(forest=forest)
+            break
         forest = enlarged(forest, n_learners, need)
+    for slot in range(len(foreign.copies)):
+        foreign.learns(slot, rows, 0, s.taught)
+    return ensemble._replace(forest=forest)
+
+
+def round_of(chunk: Chunk, t: int) -> Chunk:
+    """One row of a chunk, as a view."""
+    alone = Chunk(*(field[t : t + 1] for field in chunk))
+    return alone._replace(means=chunk.means[t : t + 2], variances=chunk.variances[t : t + 2])

@@ -102,8 +102,6 @@ class BinBandit(StreamBandit):
             raise ValueError(f"edge={self.edge!r}: a number in (0, 1/2)")
         if not self.step > 0.0:
             raise ValueError(f"step={self.step!r}: a positive number")
-        if not all(isinstance(learner, HoeffdingTree) for learner in self._members()):
-            raise ValueError(f"estimator={self.estimator!r}: a HoeffdingTree, of which every class has a group")
 
     def _plan(self, k: int) -> Any:
         return BinaryPlan(k, PROBABILITY, 0, float(self.edge), float(self.step))

@@ -8,23 +8,29 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.boosting.gradient_schema import OBJECT, RIDGE, TREE, Learners, RowLearner
+from edgewise.boosting.gradient_schema import FOREIGN, OBJECT, RIDGE, TREE, Learners, RowLearner
 from edgewise.boosting.inputs import Columns
+from edgewise.learners.foreign import REGRESSOR, Foreign, as_member
 from edgewise.learners.regression_forest.layout import RegressionForest, make_regression_forest
 from edgewise.learners.regression_tree import RegressionTree, RegressionTreeParameters
 from edgewise.learners.ridge import RidgeBank, RidgeRegression, make_ridge
 
-GradientMember = RegressionTree | RidgeRegression | RowLearner
-ALLOWED = "a RegressionTree, a RidgeRegression, an object with predict_one and learn_one, or a list of them"
+Own = RegressionTree | RidgeRegression
+GradientMember = Own | Foreign | RowLearner
+ALLOWED = (
+    "a RegressionTree, a RidgeRegression, a regressor of river or one with partial_fit, an object with predict_one and "
+    "learn_one, or a list of them"
+)
 
 
 def gradient_members(estimator: Any, n: int) -> list[GradientMember]:
     """The n learners in order: those of a list, the last one repeated to fill up."""
-    given = list(estimator) if isinstance(estimator, Sequence) else [estimator]
+    listed = estimator if isinstance(estimator, Sequence) else [estimator]
+    given = [learner if isinstance(learner, Own) else as_member(learner, REGRESSOR) for learner in listed]
     if not given:
         raise ValueError("estimator=[]: at least one weak learner")
     for learner in given:
-        if isinstance(learner, RegressionTree | RidgeRegression):
+        if isinstance(learner, Own | Foreign):
             learner.check()
         elif not all(callable(getattr(learner, name, None)) for name in ("predict_one", "learn_one")):
             raise ValueError(f"estimator={learner!r}: {ALLOWED}")
@@ -58,15 +64,11 @@ def assemble_gradient(
     """The ensemble's arrays, and a copy of each learner that is a Python object."""
     trees = [learner for learner in learners if isinstance(learner, RegressionTree)]
     ridges = [learner for learner in learners if isinstance(learner, RidgeRegression)]
-    objects = [learner for learner in learners if not isinstance(learner, RegressionTree | RidgeRegression)]
-    kind = np.array(
-        [
-            TREE if isinstance(learner, RegressionTree) else RIDGE if isinstance(learner, RidgeRegression) else OBJECT
-            for learner in learners
-        ]
-    )
+    kinds = {RegressionTree: TREE, RidgeRegression: RIDGE, Foreign: FOREIGN}
+    kind = np.array([kinds.get(type(learner), OBJECT) for learner in learners])
+    objects = [learner for learner in learners if not isinstance(learner, Own | Foreign)]
     slot = np.zeros(len(learners), np.int64)
-    for of_kind in (TREE, RIDGE, OBJECT):
+    for of_kind in (TREE, RIDGE, OBJECT, FOREIGN):
         slot[kind == of_kind] = np.arange((kind == of_kind).sum())
     n_features = len(columns.names)
     if drawn is None:

@@ -28,6 +28,7 @@ import numpy as np
 
 from edgewise._compile import routine
 from edgewise.boosting.schema import run_moments
+from edgewise.learners.foreign_copies import ForeignBank
 from edgewise.learners.regression_forest.growing import tree_plays
 from edgewise.learners.regression_forest.layout import RegressionForest, enlarged
 from edgewise.learners.ridge import RidgeBank, ridge_plays
@@ -36,7 +37,7 @@ from edgewise.theory.regression_losses import Loss
 
 SMOOTH, RESIDUAL = 0, 1
 RULES = {"smooth": SMOOTH, "residual": RESIDUAL}
-TREE, RIDGE, OBJECT = 0, 1, 2
+TREE, RIDGE, OBJECT, FOREIGN = 0, 1, 2, 3
 # Sums over rounds for each learner, in Progress.learners: ||target||^2, ||target - h||^2, ||h||^2.
 OF_TARGET, OF_ERROR, OF_SAID = 0, 1, 2
 # Sums over rounds, in Progress.totals: loss of the predictions, least loss that any prediction could have, weight.
@@ -87,6 +88,7 @@ class GradientEnsemble(NamedTuple):
     forest: RegressionForest
     bank: RidgeBank
     objects: tuple[RowLearner, ...]
+    foreign: ForeignBank  # a copy for each output of each learner
 
 
 class Examples(NamedTuple):
@@ -186,6 +188,15 @@ def play(
             forest = enlarged(forest)
             at = tree_plays(forest, slot, examples, goals, at, whole, left, said)
         return ensemble._replace(forest=forest)
+    elif kind == FOREIGN:
+        copies = ensemble.foreign.copies[slot * m : (slot + 1) * m]
+        read = ensemble.foreign.reader.read(examples.numeric, examples.nominal)
+        for t in range(len(goals)):
+            for r, copy in enumerate(copies):
+                said[t, r] = copy.predicts(read, t)
+            if examples.weights[t] > 0.0:
+                for r, copy in enumerate(copies):
+                    copy.learns(read, t, float(goals[t, r]), 0, float(examples.weights[t]))
     else:
         rows = np.concatenate([examples.numeric, examples.nominal], axis=1)
         learner = ensemble.objects[slot]

@@ -30,6 +30,7 @@ from edgewise.boosting.gradient_schema import (
     run,
 )
 from edgewise.boosting.inputs import Columns, weight_array
+from edgewise.boosting.members import foreign_bank
 from edgewise.boosting.stream_ensemble import CHUNK_ROWS, Rows, StreamEnsemble
 from edgewise.learners.regression_forest.layout import forest_with_categories, regression_structure
 from edgewise.learners.regression_tree import RegressionTree
@@ -115,7 +116,7 @@ class GradientStream(StreamEnsemble):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the model's arrays."""
+        """Bytes of the model's arrays; what learners of other libraries keep is not counted."""
         if not hasattr(self, "_state"):
             return 0
         parts = (self._state.steps, self._state.learners, self._state.progress, self._state.forest, self._state.bank)
@@ -244,11 +245,13 @@ class GradientStream(StreamEnsemble):
             np.broadcast_to(np.asarray(self.start, float), k).copy(),
             region_of(loss.domain, k),
         )
-        self.tree_parameters_ = draw_trees(learners, len(columns.names), np.random.default_rng(self.random_state))
+        random = np.random.default_rng(self.random_state)
+        self.tree_parameters_ = draw_trees(learners, len(columns.names), random)
         n = self.n_estimators
         progress = Progress(np.zeros((n, 3)), np.zeros(n + 1), np.zeros(3), np.zeros(2))
         kinds, forest, bank, objects = assemble_gradient(learners, self.tree_parameters_, columns, k)
-        self._state = GradientEnsemble(steps, kinds, progress, forest, bank, objects)
+        foreign = foreign_bank(learners, columns, random, each=k)
+        self._state = GradientEnsemble(steps, kinds, progress, forest, bank, objects, foreign)
         self._columns = columns
         self._n_outputs = k
         self.rounds_ = 0
@@ -261,6 +264,7 @@ class GradientStream(StreamEnsemble):
         self._state = self._state._replace(
             forest=forest_with_categories(self._state.forest, columns.n_categories),
             bank=ridge_with_categories(self._state.bank, columns.n_categories),
+            foreign=self._state.foreign.with_categories(columns.categories),
         )
 
     def _learn(self, X: Any, targets: np.ndarray, sample_weight: Any, loss: Loss) -> np.ndarray:

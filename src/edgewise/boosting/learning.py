@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from edgewise._compile import kernel
-from edgewise.boosting.state import BINARY, GIVEN, GROUP, LINEAR, MEMORY, TREE
+from edgewise.boosting.state import BINARY, FOREIGN, GIVEN, GROUP, LINEAR, MEMORY, TREE
 from edgewise.learners.forest.distribution import leaf_labels, leaf_probabilities
 from edgewise.learners.forest.growing import find_leaf, learn
 from edgewise.learners.forest.layout import ADAPTIVE, MAJORITY, MIXED
@@ -82,6 +82,10 @@ def learner_speaks(learners, known, i, chunk, t, in_full, s):
     if learners.kind[i] == MEMORY:
         memory_speaks(known.memory, slot, chunk.contexts[t], s.p)
         return heaviest(s.p)
+    if learners.kind[i] == FOREIGN:
+        for r in range(k):
+            s.p[r] = s.said[slot, r]
+        return heaviest(s.p)
     gather(forest, slot, numeric, nominal, s)
     if learners.kind[i] == TREE:
         label, mode = tree_speaks(forest, slot, 0, s)
@@ -137,6 +141,9 @@ def learner_learns(learners, known, i, chunk, t, label, w, s):
         return
     if learners.kind[i] == MEMORY:
         memory_learns(known.memory, slot, chunk.contexts[t], label, w)
+        return
+    if learners.kind[i] == FOREIGN:
+        s.taught[slot, label] = w
         return
     group = s.p.size if learners.kind[i] == GROUP else 1
     for g in range(group):

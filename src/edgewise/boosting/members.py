@@ -7,28 +7,38 @@ from collections.abc import Sequence
 import numpy as np
 
 from edgewise.boosting.inputs import Columns
-from edgewise.boosting.state import BINARY, GIVEN, GROUP, LINEAR, MEMORY, TREE, Learners
+from edgewise.boosting.state import BINARY, FOREIGN, GIVEN, GROUP, LINEAR, MEMORY, TREE, Learners
+from edgewise.learners.foreign import CLASSIFIER, Foreign, RiverLearner, ScikitLearner, as_member
+from edgewise.learners.foreign_copies import LARGEST_SEED, ForeignBank
+from edgewise.learners.foreign_rows import RowReader
 from edgewise.learners.forest.layout import Forest, make_forest
 from edgewise.learners.given_votes import GivenVotes
 from edgewise.learners.hoeffding_tree import HoeffdingTree, TreeParameters
 from edgewise.learners.label_memory import LabelMemory, MemoryBank, make_memory
 from edgewise.learners.linear import BinaryRelevance, LinearBank, SoftmaxRegression, make_bank
 
-Member = HoeffdingTree | SoftmaxRegression | LabelMemory | GivenVotes
+Own = HoeffdingTree | SoftmaxRegression | LabelMemory | GivenVotes
+Member = Own | Foreign | RiverLearner | ScikitLearner
 
 
-def members(estimator: Member | Sequence[Member], n: int) -> list[Member]:
-    """The n learners in order: those of a list, the last one repeated to fill up."""
-    given = list(estimator) if isinstance(estimator, Sequence) else [estimator]
+def members(estimator: Member | Sequence[Member], n: int, in_groups: bool = False) -> list[Member]:
+    """The n learners in order: those of a list, the last one repeated to fill up.
+
+    `in_groups`: a learner stands for k learners, each telling one class from the rest.
+    """
+    listed = estimator if isinstance(estimator, Sequence) else [estimator]
+    given = [learner if isinstance(learner, Own) else as_member(learner, CLASSIFIER) for learner in listed]
     if not given:
         raise ValueError("estimator=[]: at least one weak learner")
     for learner in given:
-        if not isinstance(learner, Member):
+        if not isinstance(learner, Own | Foreign):
             raise ValueError(
                 f"estimator={learner!r}: a HoeffdingTree, a SoftmaxRegression, a BinaryRelevance, a LabelMemory, "
-                "or a list of them"
+                "a classifier of river or one with partial_fit, or a list of them"
             )
         learner.check()
+        if in_groups and not isinstance(learner, HoeffdingTree):
+            raise ValueError(f"estimator={learner!r}: a HoeffdingTree, of which every class has a group")
     if len({isinstance(learner, GivenVotes) for learner in given}) > 1:
         raise ValueError("estimator: GivenVotes cannot be mixed with learners that learn")
     return [given[min(i, len(given) - 1)] for i in range(n)]
@@ -62,17 +72,16 @@ def assemble(
         BinaryRelevance: BINARY,
         LabelMemory: MEMORY,
         GivenVotes: GIVEN,
+        Foreign: FOREIGN,
     }
     kind = np.array([kinds[type(learner)] for learner in learners], np.int64)
     is_tree = kind == TREE
     group = k if in_groups else 1
     if in_groups:
-        if not is_tree.all():
-            raise ValueError("estimator: one-against-rest groups can only be made of HoeffdingTree learners")
         kind[:] = GROUP
     slot = np.arange(len(learners))
     slot[is_tree] = np.arange(is_tree.sum()) * group
-    for others in ((LINEAR, BINARY), (MEMORY,)):
+    for others in ((LINEAR, BINARY), (MEMORY,), (FOREIGN,)):
         held = np.isin(kind, others)
         slot[held] = np.arange(held.sum())
     trees = [learner for learner in learners if isinstance(learner, HoeffdingTree)] or [HoeffdingTree()]
@@ -100,3 +109,16 @@ def assemble(
     bank = make_bank(linear, k, int((~columns.nominal).sum()), columns.n_categories)
     memory = make_memory([learner for learner in learners if isinstance(learner, LabelMemory)], k)
     return Learners(kind, slot, drawn.importance_scale), forest, bank, memory
+
+
+def foreign_bank(learners: Sequence[object], columns: Columns, rng: np.random.Generator, each: int = 1) -> ForeignBank:
+    """Copies of the learners of other libraries, `each` for every one, with seeds of their own."""
+    foreign = [learner for learner in learners if isinstance(learner, Foreign) for _ in range(each)]
+    copies = tuple(learner.copied(int(rng.integers(LARGEST_SEED))) for learner in foreign)
+    return ForeignBank(copies, RowReader.of(*columns))
+
+
+def check_foreign(learners: Sequence[object], numeric: np.ndarray, k: int) -> None:
+    """ValueError if one of the learners of other libraries cannot take these rows, or k labels."""
+    for learner in dict.fromkeys(learner for learner in learners if isinstance(learner, Foreign)):
+        learner.check_rows(numeric, k)

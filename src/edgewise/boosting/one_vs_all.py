@@ -37,6 +37,9 @@ class OneVsAllOLM(AdaBoostOLM):
     def _new_ensembles(self, k: int) -> list[Ensemble]:
         return [self._new_ensemble(self._plan(2)._replace(follow=VOTE)) for _ in range(k)]
 
+    def _labels_apart(self, k: int) -> int:
+        return 2
+
     def _run_chunk(self, chunk: Chunk, in_scores: bool) -> tuple[np.ndarray, np.ndarray, Trace]:
         margins = np.zeros((chunk.labels.size, self.classes_.size))
         restarts = np.zeros((self._ensemble.learners.kind.size, chunk.labels.size), bool)

@@ -36,6 +36,7 @@ from edgewise.boosting.ranking_state import (
 )
 from edgewise.boosting.schema import run_moments
 from edgewise.boosting.state import BINARY, GRADIENT, OF_RIGHT, OF_VOTE, POTENTIAL, Knowledge, make_scratch
+from edgewise.boosting.turns import turns
 from edgewise.learners.forest.layout import enlarged, has_room, room_needed
 from edgewise.theory.experts import blend
 from edgewise.theory.ranking_losses import logistic_costs, rank_loss
@@ -144,16 +145,16 @@ def choose_expert(plan, first, learned, loss, scores, trace, t):
 
 
 @routine
-def run_label_sets(plan, learners, committee, potentials, known, need, chunk, trace, s, room, first_learner, first_row):
-    """Let every learner go through the chunk, in order, from (first_learner, first_row) on.
+def run_label_sets(plan, learners, committee, potentials, known, need, chunk, trace, s, room, first, last):
+    """Let learners go through the chunk, in order, from the (learner, row) `first` to before `last`: see `turns.Turn`.
 
-    Gives the (learner, row) before which the forest must be enlarged, or (N, 0) when done.
+    Gives the (learner, row) before which the forest must be enlarged, or `last` when done.
     """
-    n, k = trace.scores.shape
+    k = trace.scores.shape[1]
     n_learners = learners.kind.size
-    for i in range(first_learner, n_learners):
+    for i in range(first[0], last[0]):
         to_go = n_learners - 1 - i
-        for t in range(first_row if i == first_learner else 0, n):
+        for t in range(first[1] if i == first[0] else 0, last[1]):
             size = chunk.labels[t]
             if size > 0 and not has_room(known.forest, size, need):
                 return i, t
@@ -192,7 +193,7 @@ def run_label_sets(plan, learners, committee, potentials, known, need, chunk, tr
                 for l in range(k):
                     room.gains[l] *= weight * learners.scale[i]
                 label_set_learns(learners, known, i, chunk, t, order, size, room.gains, s)
-    return n_learners, 0
+    return last
 
 
 @routine
@@ -233,18 +234,21 @@ def rank_chunk(ensemble: RankingEnsemble, chunk: RankingChunk) -> tuple[RankingE
 
     The tables of the potentials must hold every number of relevant labels in the chunk.
     """
-    plan, learners, committee, forest, bank, memory, potentials, calibration = ensemble
+    plan, learners, committee, forest, bank, memory, potentials, calibration, foreign = ensemble
     trace, room = make_ranking_trace(chunk), make_ranking_room(plan.n_labels)
-    scratch = make_scratch(forest, plan.n_labels)
+    s = make_scratch(forest, plan.n_labels, len(foreign.copies))
     need = room_needed(forest)
     run_moments(forest, chunk)
-    at = (0, 0)
-    while True:
-        known = Knowledge(forest, bank, memory)
-        at = run_label_sets(plan, learners, committee, potentials, known, need, chunk, trace, scratch, room, *at)
-        if at[0] == learners.kind.size:
-            break
-        forest = enlarged(forest, int(chunk.labels.max()), need)
+    for turn in turns(learners, foreign, chunk, s):
+        at = turn.first
+        while True:
+            known = Knowledge(forest, bank, memory)
+            at = run_label_sets(
+                plan, learners, committee, potentials, known, need, chunk, trace, s, room, at, turn.last
+            )
+            if at == turn.last:
+                break
+            forest = enlarged(forest, int(chunk.labels.max()), need)
     decisions = np.zeros(trace.scores.shape)
     finish_rounds(plan, committee, potentials, calibration, chunk, trace, room, decisions)
     return ensemble._replace(forest=forest), trace.followed, decisions

@@ -8,6 +8,7 @@ import numpy as np
 
 from edgewise.boosting.calibration import Calibration
 from edgewise.boosting.state import Learners
+from edgewise.learners.foreign_copies import ForeignBank
 from edgewise.learners.forest.layout import Forest
 from edgewise.learners.label_memory import MemoryBank
 from edgewise.learners.linear import LinearBank
@@ -93,6 +94,7 @@ class RankingEnsemble(NamedTuple):
     memory: MemoryBank
     potentials: PairPotentials
     calibration: Calibration
+    foreign: ForeignBank
 
 
 def make_ranking_trace(chunk: RankingChunk) -> RankingTrace:

@@ -54,6 +54,7 @@ from edgewise.boosting.state import (
     make_scratch,
     make_trace,
 )
+from edgewise.boosting.turns import turns
 from edgewise.learners.forest.growing import restart
 from edgewise.learners.forest.layout import enlarged, has_room, room_needed
 from edgewise.learners.forest.statistics import count_moments
@@ -64,19 +65,19 @@ from edgewise.theory.potentials import importance, potential_after
 
 
 @routine
-def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, first_learner, first_row):
-    """Let every learner go through the chunk, in order, from (first_learner, first_row) on.
+def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, first, last):
+    """Let learners go through the chunk, in order, from the (learner, row) `first` to before `last`: see `turns.Turn`.
 
     `in_scores` asks for the experts' mean scores as well, which guesses do not need. Gives the (learner, row) before
-    which the forest must be enlarged, or (N, 0) when done.
+    which the forest must be enlarged, or `last` when done.
     """
-    n, k = trace.scores.shape
+    k = trace.scores.shape[1]
     n_learners = learners.kind.size
     in_full = plan.vote != ARGMAX or plan.rule == UNIFORM
-    for i in range(first_learner, n_learners):
+    for i in range(first[0], last[0]):
         trees = k if learners.kind[i] == GROUP else 1
         to_go = n_learners - 1 - i
-        for t in range(first_row if i == first_learner else 0, n):
+        for t in range(first[1] if i == first[0] else 0, last[1]):
             label = chunk.labels[t]
             if label >= 0 and not has_room(known.forest, trees, need):
                 return i, t
@@ -130,7 +131,7 @@ def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chu
                 if plan.restart and learners.kind[i] == TREE and drifted(committee.errors[i], named != label):
                     restart(known.forest, learners.slot[i])
                     trace.restarts[i, t] = True
-    return n_learners, 0
+    return last
 
 
 @routine
@@ -178,21 +179,24 @@ def follow_experts(plan, chunk, trace, losses, gaps, weights, labels, shares, gu
 
 def run(ensemble: Ensemble, chunk: Chunk, in_scores: bool) -> tuple[Ensemble, Trace, np.ndarray, np.ndarray]:
     """Predict, then learn, every example of a chunk: the new state, the trace, the guesses, and scores if asked for."""
-    plan, learners, committee, forest, bank, memory, potentials = ensemble
+    plan, learners, committee, forest, bank, memory, potentials, foreign = ensemble
     n, k, n_learners = chunk.labels.size, plan.n_labels, learners.kind.size
     trace = make_trace(n, n_learners, k)
-    scratch = make_scratch(forest, k)
+    s = make_scratch(forest, k, len(foreign.copies))
     need = room_needed(forest)
     trees = k if (learners.kind == GROUP).any() else 1
     run_moments(forest, chunk)
     run_contexts(memory, chunk, k)
-    at = (0, 0)
-    while True:
-        known = Knowledge(forest, bank, memory)
-        at = run_chunk(plan, learners, committee, potentials, known, need, in_scores, chunk, trace, scratch, *at)
-        if at[0] == n_learners:
-            break
-        forest = enlarged(forest, trees, need)
+    for turn in turns(learners, foreign, chunk, s):
+        at = turn.first
+        while True:
+            known = Knowledge(forest, bank, memory)
+            at = run_chunk(
+                plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, at, turn.last
+            )
+            if at == turn.last:
+                break
+            forest = enlarged(forest, trees, need)
     guesses, decisions = np.zeros(n, np.int64), np.zeros((n, k))
     losses, gaps, weights = np.zeros(n_learners), np.zeros(n_learners), np.ones(n_learners)
     labels, shares = np.zeros(n_learners, np.int32), np.zeros(k)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from edgewise.learners.foreign_copies import ForeignBank
 from edgewise.learners.forest.layout import Forest
 from edgewise.learners.label_memory import MemoryBank
 from edgewise.learners.linear import LinearBank
@@ -19,8 +20,8 @@ COST, ARGMAX, PROBABILITY = 0, 1, 2
 LABEL_VOTES = {"cost": COST, "argmax": ARGMAX}
 VOTES = {**LABEL_VOTES, "probability": PROBABILITY}
 # Kinds of learner: a tree, a group of one-against-rest trees, votes given with the example, a linear learner, a memory
-# of labels, a linear learner per label.
-TREE, GROUP, GIVEN, LINEAR, MEMORY, BINARY = 0, 1, 2, 3, 4, 5
+# of labels, a linear learner per label, a learner of another library.
+TREE, GROUP, GIVEN, LINEAR, MEMORY, BINARY, FOREIGN = 0, 1, 2, 3, 4, 5, 6
 # Columns of Committee.costs; POISSON keeps the weight of right and of wrong votes there.
 OF_VOTE, OF_RIGHT = 0, 1
 RIGHT, WRONG = 0, 1
@@ -113,9 +114,13 @@ class Scratch(NamedTuple):
     costs: np.ndarray
     slopes: np.ndarray
     matrix: np.ndarray
+    said: np.ndarray  # [foreign learners, k] their distributions, written by Python before a kernel asks
+    taught: (
+        np.ndarray
+    )  # [foreign learners, k] the importance of each label that they are to learn, for Python to hand on
 
 
-def make_scratch(forest: Forest, k: int) -> Scratch:
+def make_scratch(forest: Forest, k: int, n_foreign: int) -> Scratch:
     per_tree = forest.row.shape[1]
     labels = max(k, per_tree)
     return Scratch(
@@ -138,6 +143,8 @@ def make_scratch(forest: Forest, k: int) -> Scratch:
         costs=np.zeros(k),
         slopes=np.zeros(k),
         matrix=np.zeros((k, k)),
+        said=np.zeros((n_foreign, k)),
+        taught=np.zeros((n_foreign, k)),
     )
 
 
@@ -176,3 +183,4 @@ class Ensemble(NamedTuple):
     bank: LinearBank
     memory: MemoryBank
     potentials: Potentials  # tables and memo only: a function of the plan, not a memory
+    foreign: ForeignBank

@@ -244,6 +244,8 @@ class StreamBandit(StreamEnsemble):
         columns = self._columns
         if x.shape != (len(columns.names),) or columns.categories or self._ensemble.learners.kind[0] == GIVEN:
             return False
+        if self._ensemble.foreign.copies:
+            return False  # they may not take missing values
         return not np.isinf(x).any()
 
     def _chunk(self, rows: Rows, rounds: np.ndarray, labels: np.ndarray | None = None) -> Chunk:

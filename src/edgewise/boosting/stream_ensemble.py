@@ -8,8 +8,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from edgewise.boosting.inputs import Columns, checked_columns, columns_of, encode
-from edgewise.boosting.members import Member, assemble, draw, members
-from edgewise.boosting.state import BINARY, GIVEN, LINEAR, MEMORY, Committee, Ensemble, Plan
+from edgewise.boosting.members import Member, assemble, check_foreign, draw, foreign_bank, members
+from edgewise.boosting.state import GROUP, TREE, Committee, Ensemble, Plan
 from edgewise.learners.forest.layout import with_categories
 from edgewise.learners.forest.structure import structure
 from edgewise.learners.given_votes import GivenVotes
@@ -66,6 +66,10 @@ class StreamEnsemble(Parameterized):
         """Uniform random numbers that a round needs."""
         return 0
 
+    def _labels_apart(self, k: int) -> int:
+        """How many labels a learner tells apart where there are k classes."""
+        return k
+
     def _potentials(self, k: int) -> Any:
         """Tables of the potentials that costs come from; the smallest there are for a booster without potentials."""
         return zero_one_potentials(2, 1, 0.1, 1)
@@ -87,7 +91,7 @@ class StreamEnsemble(Parameterized):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the model's arrays."""
+        """Bytes of the model's arrays; what learners of other libraries keep is not counted."""
         if not hasattr(self, "_columns"):
             return 0
         return sum(
@@ -111,7 +115,7 @@ class StreamEnsemble(Parameterized):
         """
         columns = self._started()
         learners = self._ensemble.learners
-        if learners.kind[learner] in (BINARY, GIVEN, LINEAR, MEMORY):
+        if learners.kind[learner] not in (TREE, GROUP):
             raise ValueError(f"learner {learner} is no tree")
         nominal = np.flatnonzero(columns.nominal)
         place = {"numeric": np.flatnonzero(~columns.nominal), "nominal": nominal, "binary": nominal}
@@ -156,7 +160,8 @@ class StreamEnsemble(Parameterized):
 
     def _members(self) -> list[Member]:
         """The learners in order."""
-        return members(self._default_estimator() if self.estimator is None else self.estimator, self.n_estimators)
+        given = self._default_estimator() if self.estimator is None else self.estimator
+        return members(given, self.n_estimators, self._in_groups)
 
     def _new_ensembles(self, k: int) -> list[Any]:
         return [self._new_ensemble(self._plan(k))]
@@ -174,6 +179,7 @@ class StreamEnsemble(Parameterized):
             bank,
             memory,
             self._potentials(plan.n_labels),
+            foreign_bank(self._members(), self._columns, self._rng),
         )
 
     def _rows(self, X: Any, k: int) -> Rows:
@@ -182,8 +188,10 @@ class StreamEnsemble(Parameterized):
         known = getattr(self, "_columns", None)
         columns = columns_of(table) if known is None else checked_columns(known, table)
         rows = Rows(columns, *encode(columns, table))
-        if isinstance(self._members()[0], GivenVotes):
+        learners = self._members()
+        if isinstance(learners[0], GivenVotes):
             check_votes(rows.numeric, self.n_estimators, k)
+        check_foreign(learners, rows.numeric, self._labels_apart(k))
         return rows
 
     def _begin(self, columns: Columns, k: int) -> None:
@@ -204,6 +212,7 @@ class StreamEnsemble(Parameterized):
             ensemble._replace(
                 forest=with_categories(ensemble.forest, columns.n_categories),
                 bank=bank_with_categories(ensemble.bank, columns.n_categories),
+                foreign=ensemble.foreign.with_categories(columns.categories),
             )
             for ensemble in self._ensembles
         ]

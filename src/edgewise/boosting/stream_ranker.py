@@ -11,7 +11,7 @@ from edgewise.boosting.calibration import make_calibration
 from edgewise.boosting.edges import adaptive_edges
 from edgewise.boosting.inputs import weight_array
 from edgewise.boosting.label_sets import indicator, label_names, ordered
-from edgewise.boosting.members import Member, assemble
+from edgewise.boosting.members import Member, assemble, foreign_bank
 from edgewise.boosting.ranking_schema import rank_chunk, run_relevance
 from edgewise.boosting.ranking_state import (
     SUFFERED,
@@ -164,7 +164,8 @@ class StreamRanker(StreamEnsemble):
             totals=np.zeros(2),
         )
         potentials, calibration = self._potentials(k), make_calibration(k)
-        return [RankingEnsemble(plan, learners, committee, forest, bank, memory, potentials, calibration)]
+        foreign = foreign_bank(self._members(), self._columns, self._rng)
+        return [RankingEnsemble(plan, learners, committee, forest, bank, memory, potentials, calibration, foreign)]
 
     def _potentials(self, k: int) -> PairPotentials:
         return pair_potentials(k, 1, 1.0)
