@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise._compile import kernel, routine
+from edgewise.boosting.extending import with_own
 from edgewise.boosting.learning import learner_learns, learner_returns, learner_speaks
 from edgewise.boosting.rules import cheapest_vote, cost_of_vote, take_vote
 from edgewise.boosting.state import (
@@ -278,15 +279,16 @@ def run_rounds(plan, learners, committee, potentials, known, need, parts, chunk,
 
 def play(run: Callable[..., int], ensemble: Ensemble, chunk: Chunk, cast: Cast, parts: int) -> Ensemble:
     """Play the rounds of a chunk by `run`, which is `run_rounds` or of its form; what happened is in `cast`."""
-    plan, learners, committee, forest, bank, memory, potentials = ensemble
+    plan, learners, committee, forest, bank, memory, potentials, own = ensemble
     k, n_learners = plan.n_labels, learners.kind.size
     s = make_scratch(forest, k)
     room = Room(np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(2), np.zeros(n_learners))
     need = room_needed(forest) if parts & LEARNING else NO_NEED
+    through = with_own(run, own)
     at = 0
     while True:
-        known = Knowledge(forest, bank, memory)
-        at = run(plan, learners, committee, potentials, known, need, parts, chunk, cast, s, room, at)
+        known = Knowledge(forest, bank, memory, own)
+        at = through(plan, learners, committee, potentials, known, need, parts, chunk, cast, s, room, at)
         if at == chunk.labels.size:
             return ensemble._replace(forest=forest)
         forest = enlarged(forest, n_learners, need)

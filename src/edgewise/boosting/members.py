@@ -7,14 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from edgewise.boosting.inputs import Columns
-from edgewise.boosting.state import BINARY, GIVEN, GROUP, LINEAR, MEMORY, TREE, Learners
+from edgewise.boosting.own import Own
+from edgewise.boosting.own_states import make_states, own_classes
+from edgewise.boosting.state import BINARY, GIVEN, GROUP, LINEAR, MEMORY, OWN, TREE, Learners
 from edgewise.learners.forest.layout import Forest, make_forest
 from edgewise.learners.given_votes import GivenVotes
 from edgewise.learners.hoeffding_tree import HoeffdingTree, TreeParameters
 from edgewise.learners.label_memory import LabelMemory, MemoryBank, make_memory
 from edgewise.learners.linear import BinaryRelevance, LinearBank, SoftmaxRegression, make_bank
+from edgewise.learners.weak_learner import WeakLearner
 
-Member = HoeffdingTree | SoftmaxRegression | LabelMemory | GivenVotes
+Member = HoeffdingTree | SoftmaxRegression | LabelMemory | GivenVotes | WeakLearner
 
 
 def members(estimator: Member | Sequence[Member], n: int) -> list[Member]:
@@ -26,7 +29,7 @@ def members(estimator: Member | Sequence[Member], n: int) -> list[Member]:
         if not isinstance(learner, Member):
             raise ValueError(
                 f"estimator={learner!r}: a HoeffdingTree, a SoftmaxRegression, a BinaryRelevance, a LabelMemory, "
-                "or a list of them"
+                "a WeakLearner of your own, or a list of them"
             )
         learner.check()
     if len({isinstance(learner, GivenVotes) for learner in given}) > 1:
@@ -54,15 +57,16 @@ def draw(learners: list[Member], n_features: int, rng: np.random.Generator) -> T
 
 def assemble(
     learners: list[Member], drawn: TreeParameters, columns: Columns, k: int, in_groups: bool
-) -> tuple[Learners, Forest, LinearBank, MemoryBank]:
+) -> tuple[Learners, Forest, LinearBank, MemoryBank, Own]:
     """The ensemble's arrays. `in_groups`: a tree stands for k trees, each telling one class from the rest."""
-    kinds = {
+    kinds: dict[type, int] = {
         HoeffdingTree: TREE,
         SoftmaxRegression: LINEAR,
         BinaryRelevance: BINARY,
         LabelMemory: MEMORY,
         GivenVotes: GIVEN,
     }
+    kinds |= {own: OWN + number for number, own in enumerate(own_classes(learners))}
     kind = np.array([kinds[type(learner)] for learner in learners], np.int64)
     is_tree = kind == TREE
     group = k if in_groups else 1
@@ -72,7 +76,7 @@ def assemble(
         kind[:] = GROUP
     slot = np.arange(len(learners))
     slot[is_tree] = np.arange(is_tree.sum()) * group
-    for others in ((LINEAR, BINARY), (MEMORY,)):
+    for others in ((LINEAR, BINARY), (MEMORY,), *((number,) for number in kinds.values() if number >= OWN)):
         held = np.isin(kind, others)
         slot[held] = np.arange(held.sum())
     trees = [learner for learner in learners if isinstance(learner, HoeffdingTree)] or [HoeffdingTree()]
@@ -99,4 +103,4 @@ def assemble(
     linear = [learner for learner in learners if isinstance(learner, SoftmaxRegression)]
     bank = make_bank(linear, k, int((~columns.nominal).sum()), columns.n_categories)
     memory = make_memory([learner for learner in learners if isinstance(learner, LabelMemory)], k)
-    return Learners(kind, slot, drawn.importance_scale), forest, bank, memory
+    return Learners(kind, slot, drawn.importance_scale), forest, bank, memory, make_states(learners, columns, k)

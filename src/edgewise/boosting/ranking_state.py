@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from edgewise.boosting.calibration import Calibration
+from edgewise.boosting.own import NOTHING, Own
 from edgewise.boosting.state import Learners
 from edgewise.learners.forest.layout import Forest
 from edgewise.learners.label_memory import MemoryBank
@@ -93,6 +94,7 @@ class RankingEnsemble(NamedTuple):
     memory: MemoryBank
     potentials: PairPotentials
     calibration: Calibration
+    own: Own = NOTHING
 
 
 def make_ranking_trace(chunk: RankingChunk) -> RankingTrace:
