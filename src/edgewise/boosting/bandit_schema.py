@@ -284,7 +284,7 @@ def play(run: Callable[..., int], ensemble: Ensemble, chunk: Chunk, cast: Cast, 
     s = make_scratch(forest, k)
     room = Room(np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(2), np.zeros(n_learners))
     need = room_needed(forest) if parts & LEARNING else NO_NEED
-    through = with_own(run, own)
+    through, own = with_own(run, own)
     at = 0
     while True:
         known = Knowledge(forest, bank, memory, own)

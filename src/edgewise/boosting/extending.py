@@ -21,54 +21,78 @@ from edgewise.boosting.own import Own, own_importance, own_learner_weight, own_l
 Kernel = Callable[..., Any]
 
 
-def with_own(loop: Kernel, own: Own) -> Kernel:
-    """The loop for an ensemble with these own learners and this rule; itself where there are none."""
-    states = []
+def with_own(loop: Kernel, own: Own) -> tuple[Kernel, Own]:
+    """The loop for an ensemble with these own learners and this rule, and their states as it takes them.
+
+    It takes them as bare tuples: compiled code on disk that names a class is not found again if that class is one of a
+    script or a notebook.
+    """
+    types = []
     rest = own.learners
     while rest:
         state, rest = rest
-        states.append(type(state))
-    rule = type(own.rule) if own.rule else None
-    return _built(loop, tuple(states), rule) if states or rule else loop
+        types.append(type(state))
+    if not types and not own.rule:
+        return loop, own
+    return _built(loop, tuple(types), type(own.rule)), Own(_bare(own.learners), tuple(own.rule))
+
+
+def _bare(states: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (tuple(states[0]), _bare(states[1])) if states else ()
 
 
 @lru_cache(maxsize=64)
 def _built(loop: Kernel, states: tuple[Any, ...], rule: Any) -> Kernel:
     speaks, learns = own_speaks, own_learns
+    methods = []
     for state in reversed(states):
-        speaks = _first_or_rest_speaks(compiled(state.speaks), speaks)
-        learns = _first_or_rest_learns(compiled(state.learns), learns)
+        speaks = _speaks(state, compiled(state.speaks), speaks)
+        learns = _learns(state, compiled(state.learns), learns)
+        methods += [state._fields, state.speaks, state.learns]
     exchange = {own_speaks: speaks, own_learns: learns}
-    theirs = [(state, (state.speaks, state.learns)) for state in states]
-    if rule is not None:
-        exchange[own_importance] = compiled(rule.importance)
-        exchange[own_learner_weight] = compiled(rule.learner_weight)
-        theirs.append((rule, (rule.importance, rule.learner_weight)))
+    if rule is not tuple:
+        exchange[own_importance] = _importance(rule, compiled(rule.importance))
+        exchange[own_learner_weight] = _learner_weight(rule, compiled(rule.learner_weight))
+        methods += [rule._fields, rule.importance, rule.learner_weight]
     plain = getattr(loop, "py_func", loop)
     anew = _with_globals(plain, {name: exchanged(called, exchange) for name, called in called_by(plain).items()})
-    key = fingerprint(theirs)
+    key = fingerprint(methods)
     return routine_in(f"own-{key}")(anew) if key else in_memory(anew)
 
 
-def _first_or_rest_speaks(first: Kernel, rest: Kernel) -> Kernel:
+def _speaks(of: Any, first: Kernel, rest: Kernel) -> Kernel:
     # Numba takes an element of a tuple of several types only by a constant: so states are nested, first and rest.
     def speaks(states, which, slot, x, p):
         if which == 0:
-            first(states[0], slot, x, p)
+            first(of(*states[0]), slot, x, p)
         else:
             rest(states[1], which - 1, slot, x, p)
 
     return in_memory(speaks)
 
 
-def _first_or_rest_learns(first: Kernel, rest: Kernel) -> Kernel:
+def _learns(of: Any, first: Kernel, rest: Kernel) -> Kernel:
     def learns(states, which, slot, x, p, label, w):
         if which == 0:
-            first(states[0], slot, x, p, label, w)
+            first(of(*states[0]), slot, x, p, label, w)
         else:
             rest(states[1], which - 1, slot, x, p, label, w)
 
     return in_memory(learns)
+
+
+def _importance(of: Any, theirs: Kernel) -> Kernel:
+    def importance(memory, i, scores, now):
+        return theirs(of(*memory), i, scores, now)
+
+    return in_memory(importance)
+
+
+def _learner_weight(of: Any, theirs: Kernel) -> Kernel:
+    def learner_weight(memory, i, scores, vote, p, now):
+        return theirs(of(*memory), i, scores, vote, p, now)
+
+    return in_memory(learner_weight)
 
 
 @lru_cache(maxsize=256)

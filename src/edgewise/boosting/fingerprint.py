@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -17,28 +16,14 @@ class _Unknown(Exception):
     """Something that no key can tell from its like."""
 
 
-def fingerprint(theirs: Sequence[tuple[type, Sequence[Callable[..., Any]]]]) -> str | None:
-    """The key of some state classes and their methods; None if they name something that cannot be told by its text."""
+def fingerprint(values: Sequence[Any]) -> str | None:
+    """The key of some functions and plain values; None if they name something that cannot be told by its text."""
     digest = hashlib.sha256()
     try:
-        for state, methods in theirs:
-            _add_class(digest, state)
-            for method in methods:
-                _add(digest, method, set())
+        _add(digest, tuple(values), set())
     except _Unknown:
         return None
     return digest.hexdigest()[:16]
-
-
-def _add_class(digest: Any, state: type) -> None:
-    """A state's class: the compiled code names it, so it must be found again under its name."""
-    try:
-        found = pickle.loads(pickle.dumps(state))
-    except (pickle.PicklingError, AttributeError, ImportError):
-        found = None
-    if found is not state:
-        raise _Unknown
-    digest.update(f"{state.__module__}.{state.__qualname__}{state._fields}".encode())  # type: ignore[attr-defined]
 
 
 def _add(digest: Any, value: Any, seen: set[Any]) -> None:

@@ -238,7 +238,7 @@ def rank_chunk(ensemble: RankingEnsemble, chunk: RankingChunk) -> tuple[RankingE
     trace, room = make_ranking_trace(chunk), make_ranking_room(plan.n_labels)
     scratch = make_scratch(forest, plan.n_labels)
     need = room_needed(forest)
-    through = with_own(run_label_sets, own)
+    through, own = with_own(run_label_sets, own)
     run_moments(forest, chunk)
     at = (0, 0)
     while True:

@@ -193,7 +193,7 @@ def run(ensemble: Ensemble, chunk: Chunk, in_scores: bool) -> tuple[Ensemble, Tr
     scratch = make_scratch(forest, k)
     need = room_needed(forest)
     trees = k if (learners.kind == GROUP).any() else 1
-    through = with_own(run_chunk, own)
+    through, own = with_own(run_chunk, own)
     run_moments(forest, chunk)
     run_contexts(memory, chunk, k)
     at = (0, 0)
