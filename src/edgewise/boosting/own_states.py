@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba.core.errors import NumbaError
 
 from edgewise.boosting.extending import compiled
 from edgewise.boosting.inputs import Columns
@@ -97,7 +96,9 @@ def try_learner(state: Any, n: int, k: int, columns: Columns) -> None:
                     p = np.full(k, np.nan)
                     call(of, "speaks", copy, i, x, p)
                     if not (np.isfinite(p).all() and (p >= 0.0).all() and abs(p.sum() - 1.0) <= ROUNDING):
-                        raise ValueError(f"{of.__name__}.speaks filled p with {p}: a distribution over labels is needed")
+                        raise ValueError(
+                            f"{of.__name__}.speaks filled p with {p}: a distribution over labels is needed"
+                        )
                     call(of, "learns", copy, i, x, p, label, 1.0)
 
 
@@ -130,5 +131,7 @@ def _plainly(of: type, method: str, *arguments: Any) -> Any:
 def _compiled(of: type, method: str, *arguments: Any) -> Any:
     try:
         return compiled(getattr(of, method))(*arguments)
-    except NumbaError as error:
-        raise TypeError(f"{of.__name__}.{method} is not in the subset that Numba compiles: {error}") from error
+    except Exception as error:
+        raise TypeError(
+            f"{of.__name__}.{method} is not in the subset that Numba compiles where no arrays are made: {error}"
+        ) from error
