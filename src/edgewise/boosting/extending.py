@@ -97,9 +97,16 @@ def _learner_weight(of: Any, theirs: Kernel) -> Kernel:
 
 @lru_cache(maxsize=256)
 def compiled(function: FunctionType) -> Kernel:
-    """A user's function as a kernel, and with it the functions of theirs that it calls."""
-    own = {name: compiled(called) for name, called in called_by(function).items() if isinstance(called, FunctionType)}
-    return in_memory(_with_globals(function, own))
+    """A user's function as a kernel, and with it the functions that it calls: theirs that are not compiled, and ours.
+
+    Ours too, since on disk they would be kept for the types of the user's states, which other processes do not know.
+    """
+    anew = {
+        name: compiled(getattr(called, "py_func", called))
+        for name, called in called_by(function).items()
+        if isinstance(called, FunctionType) or called.__module__.startswith("edgewise.")
+    }
+    return in_memory(_with_globals(function, anew))
 
 
 def exchanged(function: Kernel, exchange: dict[Kernel, Kernel]) -> Kernel:
