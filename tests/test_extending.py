@@ -63,10 +63,9 @@ class LabelShares(ew.WeakLearner):
         return Counts(np.zeros((len(learners), n_labels)))
 
 
-def mixed_learners() -> list[Any]:
-    """Two kinds of own learners among ours; the last fills up."""
-    tree = ew.HoeffdingTree(5, 0.3, 0.9)
-    return [NearestCentroid(), LabelShares(), ew.SoftmaxRegression(), NearestCentroid(8.0), tree]
+def mixed_learners(*more: Any) -> list[Any]:
+    """Own learners among ours; the last fills up."""
+    return [NearestCentroid(), *more, ew.SoftmaxRegression(), NearestCentroid(8.0), ew.HoeffdingTree(5, 0.3, 0.9)]
 
 
 def plain_learners(stream: Any, moments: Moments, model: Any, estimators: list[Any]) -> tuple[list[Any], list[float]]:
@@ -124,7 +123,7 @@ def test_own_rule_with_trees(seed):
 
 MODELS = {
     "learners": lambda **kw: ew.AdaBoostOLM(mixed_learners(), 7, random_state=3, **kw),
-    "rule": lambda **kw: OSBoost(mixed_learners(), 7, random_state=3, **kw),
+    "rule": lambda **kw: OSBoost(mixed_learners(LabelShares()), 7, random_state=3, **kw),
 }
 
 
@@ -275,8 +274,19 @@ def test_no_python_call_per_row():
     assert len(loop.nopython_signatures) == 1
 
 
+class Forgetful(NamedTuple):
+    """A rule that remembers nothing."""
+
+    def importance(self, i, scores, now):
+        return 1.0
+
+    def learner_weight(self, i, scores, vote, p, now):
+        return 1.0
+
+
 def test_our_loop_is_left_alone():
     assert with_own(run_chunk, NOTHING) == (run_chunk, NOTHING)
+    assert with_own(run_chunk, NOTHING._replace(rule=Forgetful()))[0] is not run_chunk
 
 
 # Code on disk is found by what it computes
@@ -427,6 +437,7 @@ def test_a_rule_that_cannot_take_part(monkeypatch, memory, error, message):
 @pytest.mark.plain
 def test_what_is_left_undefined_says_so(monkeypatch):
     X, y = mixed_stream(20)
+    assert repr(ew.AdaBoostOLM(LabelShares(), 2)) == "AdaBoostOLM(estimator=LabelShares(), n_estimators=2)"
     with pytest.raises(TypeError, match=r"WeakLearner does not say how its state is made: define make\(\)"):
         ew.AdaBoostOLM(ew.WeakLearner()).partial_fit(X, y)
     monkeypatch.setattr(OSBoost, "vote", "cost")

@@ -9,16 +9,15 @@ code is inlined like ours, and the loops that we ship stay as they were on disk.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from functools import lru_cache
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeAlias
 
 from edgewise._compile import in_memory, routine_in
 from edgewise.boosting.fingerprint import fingerprint
 from edgewise.boosting.own import Own, own_importance, own_learner_weight, own_learns, own_speaks
 
-Kernel = Callable[..., Any]
+Kernel: TypeAlias = Any  # a compiled function, or a plain one where nothing is compiled
 
 
 def with_own(loop: Kernel, own: Own) -> tuple[Kernel, Own]:
@@ -32,7 +31,7 @@ def with_own(loop: Kernel, own: Own) -> tuple[Kernel, Own]:
     while rest:
         state, rest = rest
         types.append(type(state))
-    if not types and not own.rule:
+    if not types and type(own.rule) is tuple:
         return loop, own
     return _built(loop, tuple(types), type(own.rule)), Own(_bare(own.learners), tuple(own.rule))
 

@@ -21,7 +21,7 @@ class Own(NamedTuple):
     """What a user's own learners and rule remember."""
 
     learners: tuple[Any, ...]  # (state of the first class, (state of the second, (..., ())))
-    rule: Any  # NamedTuple of arrays
+    rule: Any  # NamedTuple of arrays; a bare () where the rule is one of ours
 
 
 NOTHING = Own((), ())

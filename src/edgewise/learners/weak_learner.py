@@ -30,6 +30,9 @@ class WeakLearner(Parameterized):
     importance w > 0.
     """
 
+    def __init__(self) -> None:
+        """A learner without parameters."""
+
     def check(self) -> None:
         """ValueError where a parameter is not allowed."""
 
