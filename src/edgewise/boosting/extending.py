@@ -31,9 +31,10 @@ def with_own(loop: Kernel, own: Own) -> tuple[Kernel, Own]:
     while rest:
         state, rest = rest
         types.append(type(state))
-    if not types and type(own.rule) is tuple:
+    rule: Any = type(own.rule)
+    if not types and rule is tuple:
         return loop, own
-    return _built(loop, tuple(types), type(own.rule)), Own(_bare(own.learners), tuple(own.rule))
+    return _built(loop, tuple(types), rule), Own(_bare(own.learners), tuple(own.rule))
 
 
 def _bare(states: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -47,13 +48,13 @@ def _built(loop: Kernel, states: tuple[Any, ...], rule: Any) -> Kernel:
     for state in reversed(states):
         speaks = _speaks(state, compiled(state.speaks), speaks)
         learns = _learns(state, compiled(state.learns), learns)
-        methods += [state._fields, state.speaks, state.learns]
+        methods += ["learner", state._fields, state.speaks, state.learns]
     exchange = {own_speaks: speaks, own_learns: learns}
     if rule is not tuple:
         exchange[own_importance] = _importance(rule, compiled(rule.importance))
         exchange[own_learner_weight] = _learner_weight(rule, compiled(rule.learner_weight))
-        methods += [rule._fields, rule.importance, rule.learner_weight]
-    plain = getattr(loop, "py_func", loop)
+        methods += ["rule", rule._fields, rule.importance, rule.learner_weight]
+    plain = _plain(loop)
     anew = _with_globals(plain, {name: exchanged(called, exchange) for name, called in called_by(plain).items()})
     key = fingerprint(methods)
     return routine_in(f"own-{key}")(anew) if key else in_memory(anew)
@@ -101,7 +102,7 @@ def compiled(function: FunctionType) -> Kernel:
     Ours too, since on disk they would be kept for the types of the user's states, which other processes do not know.
     """
     anew = {
-        name: compiled(getattr(called, "py_func", called))
+        name: compiled(_plain(called))
         for name, called in called_by(function).items()
         if isinstance(called, FunctionType) or called.__module__.startswith("edgewise.")
     }
@@ -114,7 +115,7 @@ def exchanged(function: Kernel, exchange: dict[Kernel, Kernel]) -> Kernel:
     `exchange` says what takes whose place, and gets an entry for every function that was looked at.
     """
     if function not in exchange:
-        plain = getattr(function, "py_func", function)
+        plain = _plain(function)
         before = called_by(plain)
         after = {name: exchanged(called, exchange) for name, called in before.items()}
         exchange[function] = function if after == before else in_memory(_with_globals(plain, after))
@@ -124,7 +125,12 @@ def exchanged(function: Kernel, exchange: dict[Kernel, Kernel]) -> Kernel:
 def called_by(function: FunctionType) -> dict[str, Kernel]:
     """The functions, compiled or not, among the globals that a function names."""
     named = inspect.getclosurevars(function).globals
-    return {name: value for name, value in named.items() if isinstance(getattr(value, "py_func", value), FunctionType)}
+    return {name: value for name, value in named.items() if isinstance(_plain(value), FunctionType)}
+
+
+def _plain(value: Any) -> Any:
+    """The function that a compiled one was made of; anything else as it is."""
+    return getattr(value, "py_func", value)
 
 
 def _with_globals(function: FunctionType, changes: dict[str, Kernel]) -> FunctionType:

@@ -35,7 +35,14 @@ def _add(digest: Any, value: Any, seen: set[Any]) -> None:
             _add(digest, part, seen)
     elif isinstance(value, CodeType):
         digest.update(value.co_code)
-        for part in (value.co_consts, value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars):
+        for part in (
+            value.co_argcount,
+            value.co_consts,
+            value.co_names,
+            value.co_varnames,
+            value.co_freevars,
+            value.co_cellvars,
+        ):
             _add(digest, part, seen)
     elif _home(value).partition(".")[0] in FIXED_MODULES:
         digest.update(f"{_home(value)} {getattr(value, '__qualname__', value)}\0".encode())
