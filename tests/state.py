@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from edgewise.boosting.state import arrays
 from edgewise.learners.forest.layout import LEAF, children
 from edgewise.learners.regression_forest.layout import LEAF_FIELDS
 
@@ -57,6 +58,7 @@ def model_state(model):
             *(part.tolist() for part in ensemble.bank),
             *(part.tolist() for part in ensemble.memory),
             *(part.tolist() for part in getattr(ensemble, "calibration", ())),
+            *(array.tolist() for array in arrays(ensemble.own)),
         )
         for ensemble in model._ensembles
     ] + [model.rounds_, getattr(model, "mistakes_", None), model._rng.bit_generator.state]

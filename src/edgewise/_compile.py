@@ -61,9 +61,19 @@ def routine(function: Function) -> Function:
     return _compiled(function)
 
 
-def _compiled(function: Function, **options: bool) -> Function:
+def in_memory(function: Function) -> Function:
+    """A `kernel` that is not kept on disk: for code that the key of the cache does not cover."""
+    return compiler.njit(nogil=True, error_model="numpy", _nrt=False, forceinline=True)(function)
+
+
+def routine_in(folder: str) -> Callable[[Function], Function]:
+    """`routine` for code that the key of the cache does not cover: kept in a folder of its own, below the cache's."""
+    return lambda function: _compiled(function, str(Path(CACHE) / folder))
+
+
+def _compiled(function: Function, folder: str = CACHE, **options: bool) -> Function:
     before = compiler.config.CACHE_DIR
-    compiler.config.CACHE_DIR = CACHE
+    compiler.config.CACHE_DIR = folder
     try:
         return compiler.njit(cache=True, nogil=True, error_model="numpy", _nrt=False, **options)(function)
     finally:

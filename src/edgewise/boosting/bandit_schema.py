@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise._compile import kernel, routine
+from edgewise.boosting.extending import with_own
 from edgewise.boosting.learning import learner_learns, learner_returns, learner_speaks
 from edgewise.boosting.rules import cheapest_vote, cost_of_vote, take_vote
 from edgewise.boosting.state import (
@@ -286,7 +287,7 @@ def play(run: Callable[..., int], ensemble: Ensemble, chunk: Chunk, cast: Cast, 
         for t in range(chunk.labels.size):
             ensemble = play(run, ensemble, round_of(chunk, t), Cast(*(field[t : t + 1] for field in cast)), parts)
         return ensemble
-    plan, learners, committee, forest, bank, memory, potentials, foreign = ensemble
+    plan, learners, committee, forest, bank, memory, potentials, foreign, own = ensemble
     k, n_learners = plan.n_labels, learners.kind.size
     s = make_scratch(forest, k, len(foreign.copies))
     rows = foreign.reader.read(chunk.numeric, chunk.nominal)
@@ -295,10 +296,11 @@ def play(run: Callable[..., int], ensemble: Ensemble, chunk: Chunk, cast: Cast, 
             foreign.speaks(slot, rows, 0, s.said)
     room = Room(*(np.zeros(k) for _ in range(4)), np.zeros(2), np.zeros(n_learners), np.ones(n_learners))
     need = room_needed(forest) if parts & LEARNING else NO_NEED
+    through, own = with_own(run, own)
     at = 0
     while True:
-        known = Knowledge(forest, bank, memory)
-        at = run(plan, learners, committee, potentials, known, need, parts, chunk, cast, s, room, at)
+        known = Knowledge(forest, bank, memory, own)
+        at = through(plan, learners, committee, potentials, known, need, parts, chunk, cast, s, room, at)
         if at == chunk.labels.size:
             break
         forest = enlarged(forest, n_learners, need)

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from edgewise.boosting.inputs import Columns
-from edgewise.boosting.state import BINARY, FOREIGN, GIVEN, GROUP, LINEAR, MEMORY, TREE, Learners
+from edgewise.boosting.own import Own
+from edgewise.boosting.own_states import make_states, own_classes
+from edgewise.boosting.state import BINARY, FOREIGN, GIVEN, GROUP, LINEAR, MEMORY, OWN, TREE, Learners
 from edgewise.learners.foreign import CLASSIFIER, Foreign, RiverLearner, ScikitLearner, as_member
 from edgewise.learners.foreign_copies import LARGEST_SEED, ForeignBank
 from edgewise.learners.foreign_rows import RowReader
@@ -16,9 +18,10 @@ from edgewise.learners.given_votes import GivenVotes
 from edgewise.learners.hoeffding_tree import HoeffdingTree, TreeParameters
 from edgewise.learners.label_memory import LabelMemory, MemoryBank, make_memory
 from edgewise.learners.linear import BinaryRelevance, LinearBank, SoftmaxRegression, make_bank
+from edgewise.learners.weak_learner import WeakLearner
 
-Own = HoeffdingTree | SoftmaxRegression | LabelMemory | GivenVotes
-Member = Own | Foreign | RiverLearner | ScikitLearner
+Compiled = HoeffdingTree | SoftmaxRegression | LabelMemory | GivenVotes | WeakLearner
+Member = Compiled | Foreign | RiverLearner | ScikitLearner
 
 
 def members(estimator: Member | Sequence[Member], n: int, in_groups: bool = False) -> list[Member]:
@@ -27,14 +30,14 @@ def members(estimator: Member | Sequence[Member], n: int, in_groups: bool = Fals
     `in_groups`: a learner stands for k learners, each telling one class from the rest.
     """
     listed = estimator if isinstance(estimator, Sequence) else [estimator]
-    given = [learner if isinstance(learner, Own) else as_member(learner, CLASSIFIER) for learner in listed]
+    given = [learner if isinstance(learner, Compiled) else as_member(learner, CLASSIFIER) for learner in listed]
     if not given:
         raise ValueError("estimator=[]: at least one weak learner")
     for learner in given:
-        if not isinstance(learner, Own | Foreign):
+        if not isinstance(learner, Compiled | Foreign):
             raise ValueError(
                 f"estimator={learner!r}: a HoeffdingTree, a SoftmaxRegression, a BinaryRelevance, a LabelMemory, "
-                "a classifier of river or one with partial_fit, or a list of them"
+                "a WeakLearner of your own, a classifier of river or one with partial_fit, or a list of them"
             )
         learner.check()
         if in_groups and not isinstance(learner, HoeffdingTree):
@@ -64,9 +67,9 @@ def draw(learners: list[Member], n_features: int, rng: np.random.Generator) -> T
 
 def assemble(
     learners: list[Member], drawn: TreeParameters, columns: Columns, k: int, in_groups: bool
-) -> tuple[Learners, Forest, LinearBank, MemoryBank]:
+) -> tuple[Learners, Forest, LinearBank, MemoryBank, Own]:
     """The ensemble's arrays. `in_groups`: a tree stands for k trees, each telling one class from the rest."""
-    kinds = {
+    kinds: dict[type, int] = {
         HoeffdingTree: TREE,
         SoftmaxRegression: LINEAR,
         BinaryRelevance: BINARY,
@@ -74,6 +77,7 @@ def assemble(
         GivenVotes: GIVEN,
         Foreign: FOREIGN,
     }
+    kinds |= {own: OWN + number for number, own in enumerate(own_classes(learners))}
     kind = np.array([kinds[type(learner)] for learner in learners], np.int64)
     is_tree = kind == TREE
     group = k if in_groups else 1
@@ -81,7 +85,7 @@ def assemble(
         kind[:] = GROUP
     slot = np.arange(len(learners))
     slot[is_tree] = np.arange(is_tree.sum()) * group
-    for others in ((LINEAR, BINARY), (MEMORY,), (FOREIGN,)):
+    for others in ((LINEAR, BINARY), (MEMORY,), (FOREIGN,), *((number,) for number in kinds.values() if number >= OWN)):
         held = np.isin(kind, others)
         slot[held] = np.arange(held.sum())
     trees = [learner for learner in learners if isinstance(learner, HoeffdingTree)] or [HoeffdingTree()]
@@ -108,7 +112,7 @@ def assemble(
     linear = [learner for learner in learners if isinstance(learner, SoftmaxRegression)]
     bank = make_bank(linear, k, int((~columns.nominal).sum()), columns.n_categories)
     memory = make_memory([learner for learner in learners if isinstance(learner, LabelMemory)], k)
-    return Learners(kind, slot, drawn.importance_scale), forest, bank, memory
+    return Learners(kind, slot, drawn.importance_scale), forest, bank, memory, make_states(learners, columns, k)
 
 
 def foreign_bank(learners: Sequence[object], columns: Columns, rng: np.random.Generator, each: int = 1) -> ForeignBank:

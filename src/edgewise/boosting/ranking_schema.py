@@ -19,6 +19,7 @@ import numpy as np
 
 from edgewise._compile import kernel, routine
 from edgewise.boosting.calibration import calibrate, relevance
+from edgewise.boosting.extending import with_own
 from edgewise.boosting.learning import label_set_learns, learner_speaks
 from edgewise.boosting.ranking_state import (
     BEST,
@@ -234,18 +235,17 @@ def rank_chunk(ensemble: RankingEnsemble, chunk: RankingChunk) -> tuple[RankingE
 
     The tables of the potentials must hold every number of relevant labels in the chunk.
     """
-    plan, learners, committee, forest, bank, memory, potentials, calibration, foreign = ensemble
+    plan, learners, committee, forest, bank, memory, potentials, calibration, foreign, own = ensemble
     trace, room = make_ranking_trace(chunk), make_ranking_room(plan.n_labels)
     s = make_scratch(forest, plan.n_labels, len(foreign.copies))
     need = room_needed(forest)
+    through, own = with_own(run_label_sets, own)
     run_moments(forest, chunk)
     for turn in turns(learners, foreign, chunk, s):
         at = turn.first
         while True:
-            known = Knowledge(forest, bank, memory)
-            at = run_label_sets(
-                plan, learners, committee, potentials, known, need, chunk, trace, s, room, at, turn.last
-            )
+            known = Knowledge(forest, bank, memory, own)
+            at = through(plan, learners, committee, potentials, known, need, chunk, trace, s, room, at, turn.last)
             if at == turn.last:
                 break
             forest = enlarged(forest, int(chunk.labels.max()), need)

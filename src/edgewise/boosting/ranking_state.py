@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from edgewise.boosting.calibration import Calibration
+from edgewise.boosting.own import NOTHING, Own
 from edgewise.boosting.state import Learners
 from edgewise.learners.foreign_copies import ForeignBank
 from edgewise.learners.forest.layout import Forest
@@ -95,6 +96,7 @@ class RankingEnsemble(NamedTuple):
     potentials: PairPotentials
     calibration: Calibration
     foreign: ForeignBank
+    own: Own = NOTHING
 
 
 def make_ranking_trace(chunk: RankingChunk) -> RankingTrace:

@@ -18,6 +18,7 @@ number, as one example at a time, and each tree stays in the processor's cache.
 | POTENTIAL | OnlineMBBM (Jung et al. 2017, Alg. 1)    | exact 0-1 potential     | 1                        |
 | POISSON   | Online boosting (Oza 2005, Figure 2)     | lambda                  | log((1 - e)/e)           |
 | UNIFORM   | the learners alone                       |                         | 1/N                      |
+| OWN_RULE  | a user's own (`boosting_rule`)           | the rule's `importance` | its `learner_weight`     |
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from __future__ import annotations
 import numpy as np
 
 from edgewise._compile import routine
+from edgewise.boosting.extending import with_own
 from edgewise.boosting.learning import learner_learns, learner_speaks
+from edgewise.boosting.own import Round, own_importance, own_learner_weight
 from edgewise.boosting.rules import (
     cheapest_vote,
     drifted,
@@ -41,6 +44,7 @@ from edgewise.boosting.state import (
     GRADIENT,
     GROUP,
     OF_VOTE,
+    OWN_RULE,
     POISSON,
     POTENTIAL,
     RIGHT,
@@ -114,6 +118,11 @@ def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chu
                 right, wrong = committee.costs[i, RIGHT], committee.costs[i, WRONG]
                 trace.rate[t] = rate * (right + wrong) / (2.0 * committee.costs[i, side])
                 committee.weight[i] = oza_weight(right, wrong)
+            elif plan.rule == OWN_RULE and label >= 0:
+                now = Round(chunk.rounds[t], label, w, chunk.uniforms[t])
+                w_learner = own_importance(known.own.rule, i, scores, now)
+                take_vote(plan, scores, vote, s.p, committee.weight[i])
+                committee.weight[i] = own_learner_weight(known.own.rule, i, scores, vote, s.p, now)
             else:
                 take_vote(plan, scores, vote, s.p, committee.weight[i])
                 w_learner = 1.0
@@ -179,21 +188,20 @@ def follow_experts(plan, chunk, trace, losses, gaps, weights, labels, shares, gu
 
 def run(ensemble: Ensemble, chunk: Chunk, in_scores: bool) -> tuple[Ensemble, Trace, np.ndarray, np.ndarray]:
     """Predict, then learn, every example of a chunk: the new state, the trace, the guesses, and scores if asked for."""
-    plan, learners, committee, forest, bank, memory, potentials, foreign = ensemble
+    plan, learners, committee, forest, bank, memory, potentials, foreign, own = ensemble
     n, k, n_learners = chunk.labels.size, plan.n_labels, learners.kind.size
     trace = make_trace(n, n_learners, k)
     s = make_scratch(forest, k, len(foreign.copies))
     need = room_needed(forest)
     trees = k if (learners.kind == GROUP).any() else 1
+    through, own = with_own(run_chunk, own)
     run_moments(forest, chunk)
     run_contexts(memory, chunk, k)
     for turn in turns(learners, foreign, chunk, s):
         at = turn.first
         while True:
-            known = Knowledge(forest, bank, memory)
-            at = run_chunk(
-                plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, at, turn.last
-            )
+            known = Knowledge(forest, bank, memory, own)
+            at = through(plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, at, turn.last)
             if at == turn.last:
                 break
             forest = enlarged(forest, trees, need)

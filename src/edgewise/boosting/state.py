@@ -5,23 +5,27 @@ Nothing else is remembered between calls, so that saving, copying and counting m
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise.boosting.own import NOTHING, Own
 from edgewise.learners.foreign_copies import ForeignBank
 from edgewise.learners.forest.layout import Forest
 from edgewise.learners.label_memory import MemoryBank
 from edgewise.learners.linear import LinearBank
 from edgewise.theory.potentials import Potentials
 
-GRADIENT, POTENTIAL, POISSON, UNIFORM = 0, 1, 2, 3
+GRADIENT, POTENTIAL, POISSON, UNIFORM, OWN_RULE = 0, 1, 2, 3, 4
 COST, ARGMAX, PROBABILITY = 0, 1, 2
 LABEL_VOTES = {"cost": COST, "argmax": ARGMAX}
 VOTES = {**LABEL_VOTES, "probability": PROBABILITY}
 # Kinds of learner: a tree, a group of one-against-rest trees, votes given with the example, a linear learner, a memory
 # of labels, a linear learner per label, a learner of another library.
 TREE, GROUP, GIVEN, LINEAR, MEMORY, BINARY, FOREIGN = 0, 1, 2, 3, 4, 5, 6
+# Kinds from this number on are a user's own (`edgewise.boosting.own`), one for each class in order.
+OWN = 16
 # Columns of Committee.costs; POISSON keeps the weight of right and of wrong votes there.
 OF_VOTE, OF_RIGHT = 0, 1
 RIGHT, WRONG = 0, 1
@@ -171,6 +175,7 @@ class Knowledge(NamedTuple):
     forest: Forest
     bank: LinearBank
     memory: MemoryBank
+    own: Own = NOTHING
 
 
 class Ensemble(NamedTuple):
@@ -184,3 +189,13 @@ class Ensemble(NamedTuple):
     memory: MemoryBank
     potentials: Potentials  # tables and memo only: a function of the plan, not a memory
     foreign: ForeignBank
+    own: Own = NOTHING
+
+
+def arrays(state: Any) -> Iterator[np.ndarray]:
+    """Every array of a state, which is arrays and numbers in tuples and lists."""
+    if isinstance(state, np.ndarray):
+        yield state
+    elif isinstance(state, tuple | list):
+        for part in state:
+            yield from arrays(part)

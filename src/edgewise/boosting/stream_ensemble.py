@@ -9,7 +9,8 @@ import numpy as np
 
 from edgewise.boosting.inputs import Columns, checked_columns, columns_of, encode
 from edgewise.boosting.members import Member, assemble, check_foreign, draw, foreign_bank, members
-from edgewise.boosting.state import GROUP, TREE, Committee, Ensemble, Plan
+from edgewise.boosting.own_states import widened_states
+from edgewise.boosting.state import GROUP, TREE, Committee, Ensemble, Plan, arrays
 from edgewise.learners.forest.layout import with_categories
 from edgewise.learners.forest.structure import structure
 from edgewise.learners.given_votes import GivenVotes
@@ -94,13 +95,7 @@ class StreamEnsemble(Parameterized):
         """Bytes of the model's arrays; what learners of other libraries keep is not counted."""
         if not hasattr(self, "_columns"):
             return 0
-        return sum(
-            array.nbytes
-            for ensemble in self._ensembles
-            for part in ensemble
-            for array in part
-            if isinstance(array, np.ndarray)
-        )
+        return sum(array.nbytes for array in arrays(self._ensembles))
 
     @property
     def n_nodes_(self) -> np.ndarray:
@@ -168,7 +163,7 @@ class StreamEnsemble(Parameterized):
 
     def _new_ensemble(self, plan: Plan) -> Ensemble:
         n = self.n_estimators
-        learners, forest, bank, memory = assemble(
+        learners, forest, bank, memory, own = assemble(
             self._members(), self.parameters_, self._columns, plan.n_labels, self._in_groups
         )
         return Ensemble(
@@ -180,6 +175,7 @@ class StreamEnsemble(Parameterized):
             memory,
             self._potentials(plan.n_labels),
             foreign_bank(self._members(), self._columns, self._rng),
+            own,
         )
 
     def _rows(self, X: Any, k: int) -> Rows:
@@ -201,21 +197,26 @@ class StreamEnsemble(Parameterized):
         self._columns = columns
         self.rounds_ = 0
         self.restarts_ = []
-        self._ensembles = self._new_ensembles(k)
+        try:
+            self._ensembles = self._new_ensembles(k)
+        except Exception:
+            del self._columns  # a model that could not begin has not begun
+            raise
 
     def _widen(self, columns: Columns) -> None:
         """Make room for categories that came up after the first call."""
         if columns.categories == self._columns.categories:
             return
-        self._columns = columns
         self._ensembles = [
             ensemble._replace(
                 forest=with_categories(ensemble.forest, columns.n_categories),
                 bank=bank_with_categories(ensemble.bank, columns.n_categories),
                 foreign=ensemble.foreign.with_categories(columns.categories),
+                own=widened_states(ensemble.own, self._members(), columns, ensemble.plan.n_labels),
             )
             for ensemble in self._ensembles
         ]
+        self._columns = columns
 
     def _parts(self, learned: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         """Cut rows into chunks: the rows of each, and uniform random numbers for those of them that are learned."""

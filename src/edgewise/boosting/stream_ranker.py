@@ -153,7 +153,7 @@ class StreamRanker(StreamEnsemble):
     def _new_ensembles(self, k: int) -> list[RankingEnsemble]:
         plan: RankingPlan = self._plan(k)
         n = self.n_estimators
-        learners, forest, bank, memory = assemble(self._members(), self.parameters_, self._columns, k, False)
+        learners, forest, bank, memory, own = assemble(self._members(), self.parameters_, self._columns, k, False)
         committee = RankingCommittee(
             form=self._formats(),
             weight=np.full(n, float(self._first_weight())),
@@ -165,7 +165,7 @@ class StreamRanker(StreamEnsemble):
         )
         potentials, calibration = self._potentials(k), make_calibration(k)
         foreign = foreign_bank(self._members(), self._columns, self._rng)
-        return [RankingEnsemble(plan, learners, committee, forest, bank, memory, potentials, calibration, foreign)]
+        return [RankingEnsemble(plan, learners, committee, forest, bank, memory, potentials, calibration, foreign, own)]
 
     def _potentials(self, k: int) -> PairPotentials:
         return pair_potentials(k, 1, 1.0)

@@ -1,0 +1,141 @@
+"""A user's own learners and rule inside the compiled loops, at the speed of ours.
+
+A loop over a chunk is written once, and calls the functions of `own`, which do nothing. Numba fixes what a function
+calls when it compiles it. So for a user's code the loop, and every function between it and the calls of `own`, is
+compiled once more from the same source, with the user's functions in the place of those that do nothing. The user's
+code is inlined like ours, and the loops that we ship stay as they were on disk.
+"""
+
+from __future__ import annotations
+
+import inspect
+from functools import lru_cache
+from types import FunctionType
+from typing import Any, TypeAlias
+
+from edgewise._compile import in_memory, routine_in
+from edgewise.boosting.fingerprint import fingerprint
+from edgewise.boosting.own import Own, own_importance, own_learner_weight, own_learns, own_speaks
+
+Kernel: TypeAlias = Any  # a compiled function, or a plain one where nothing is compiled
+
+
+def with_own(loop: Kernel, own: Own) -> tuple[Kernel, Own]:
+    """The loop for an ensemble with these own learners and this rule, and their states as it takes them.
+
+    It takes them as bare tuples: compiled code on disk that names a class is not found again if that class is one of a
+    script or a notebook.
+    """
+    types = []
+    rest = own.learners
+    while rest:
+        state, rest = rest
+        types.append(type(state))
+    rule: Any = type(own.rule)
+    if not types and rule is tuple:
+        return loop, own
+    return _built(loop, tuple(types), rule), Own(_bare(own.learners), tuple(own.rule))
+
+
+def _bare(states: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (tuple(states[0]), _bare(states[1])) if states else ()
+
+
+@lru_cache(maxsize=64)
+def _built(loop: Kernel, states: tuple[Any, ...], rule: Any) -> Kernel:
+    speaks, learns = own_speaks, own_learns
+    methods = []
+    for state in reversed(states):
+        speaks = _speaks(state, compiled(state.speaks), speaks)
+        learns = _learns(state, compiled(state.learns), learns)
+        methods += ["learner", state._fields, state.speaks, state.learns]
+    exchange = {own_speaks: speaks, own_learns: learns}
+    if rule is not tuple:
+        exchange[own_importance] = _importance(rule, compiled(rule.importance))
+        exchange[own_learner_weight] = _learner_weight(rule, compiled(rule.learner_weight))
+        methods += ["rule", rule._fields, rule.importance, rule.learner_weight]
+    plain = _plain(loop)
+    anew = _with_globals(plain, {name: exchanged(called, exchange) for name, called in called_by(plain).items()})
+    key = fingerprint(methods)
+    return routine_in(f"own-{key}")(anew) if key else in_memory(anew)
+
+
+def _speaks(of: Any, first: Kernel, rest: Kernel) -> Kernel:
+    # Numba takes an element of a tuple of several types only by a constant: so states are nested, first and rest.
+    def speaks(states, which, slot, x, p):
+        if which == 0:
+            first(of(*states[0]), slot, x, p)
+        else:
+            rest(states[1], which - 1, slot, x, p)
+
+    return in_memory(speaks)
+
+
+def _learns(of: Any, first: Kernel, rest: Kernel) -> Kernel:
+    def learns(states, which, slot, x, p, label, w):
+        if which == 0:
+            first(of(*states[0]), slot, x, p, label, w)
+        else:
+            rest(states[1], which - 1, slot, x, p, label, w)
+
+    return in_memory(learns)
+
+
+def _importance(of: Any, theirs: Kernel) -> Kernel:
+    def importance(memory, i, scores, now):
+        return theirs(of(*memory), i, scores, now)
+
+    return in_memory(importance)
+
+
+def _learner_weight(of: Any, theirs: Kernel) -> Kernel:
+    def learner_weight(memory, i, scores, vote, p, now):
+        return theirs(of(*memory), i, scores, vote, p, now)
+
+    return in_memory(learner_weight)
+
+
+@lru_cache(maxsize=256)
+def compiled(function: FunctionType) -> Kernel:
+    """A user's function as a kernel, and with it the functions that it calls: theirs that are not compiled, and ours.
+
+    Ours too, since on disk they would be kept for the types of the user's states, which other processes do not know.
+    """
+    anew = {
+        name: compiled(_plain(called))
+        for name, called in called_by(function).items()
+        if isinstance(called, FunctionType) or called.__module__.startswith("edgewise.")
+    }
+    return in_memory(_with_globals(function, anew))
+
+
+def exchanged(function: Kernel, exchange: dict[Kernel, Kernel]) -> Kernel:
+    """The function with others in the place of those it calls, however deep; itself where it calls none of them.
+
+    `exchange` says what takes whose place, and gets an entry for every function that was looked at.
+    """
+    if function not in exchange:
+        plain = _plain(function)
+        before = called_by(plain)
+        after = {name: exchanged(called, exchange) for name, called in before.items()}
+        exchange[function] = function if after == before else in_memory(_with_globals(plain, after))
+    return exchange[function]
+
+
+def called_by(function: FunctionType) -> dict[str, Kernel]:
+    """The functions, compiled or not, among the globals that a function names."""
+    named = inspect.getclosurevars(function).globals
+    return {name: value for name, value in named.items() if isinstance(_plain(value), FunctionType)}
+
+
+def _plain(value: Any) -> Any:
+    """The function that a compiled one was made of; anything else as it is."""
+    return getattr(value, "py_func", value)
+
+
+def _with_globals(function: FunctionType, changes: dict[str, Kernel]) -> FunctionType:
+    """The same code where some globals are others."""
+    around = function.__globals__ | changes
+    copy = FunctionType(function.__code__, around, function.__name__, function.__defaults__, function.__closure__)
+    copy.__qualname__, copy.__module__ = function.__qualname__, function.__module__
+    return copy
