@@ -1,0 +1,47 @@
+"""Every online model as an estimator of river: `learn_one`, `predict_one`, pipelines, progressive evaluation.
+
+    from edgewise.river import AdaBoostOLM
+    model = preprocessing.StandardScaler() | AdaBoostOLM(n_estimators=30, seed=1)
+
+The classes have the names and the parameters of the core's; `.model` is the core model inside, with its edges, weights
+and bounds. docs/river.md tells what happens to features and classes that come late.
+"""
+
+from __future__ import annotations
+
+try:
+    import river as _river  # noqa: F401
+except ImportError as absent:
+    raise ImportError('edgewise.river needs river: pip install "edgewise[river]"') from absent
+
+from edgewise.boosting import (
+    ada_olmr,
+    adaboost_olm,
+    hoeffding_forest,
+    one_vs_all,
+    online_bmr,
+    online_mbbm,
+    oza_boost,
+    streaming_gradient_boosting,
+)
+from edgewise.river.adapter import Adapter, adapter
+from edgewise.river.classifier import GradientClassifier, StreamingClassifier
+from edgewise.river.multi_label import StreamingMultiLabelClassifier
+from edgewise.river.regressor import StreamingRegressor
+
+KINDS: dict[type, type[Adapter]] = {
+    adaboost_olm.AdaBoostOLM: StreamingClassifier,
+    one_vs_all.AdaOVA: StreamingClassifier,
+    hoeffding_forest.HoeffdingForest: StreamingClassifier,
+    one_vs_all.OneVsAllOLM: StreamingClassifier,
+    online_mbbm.OnlineMBBM: StreamingClassifier,
+    oza_boost.OzaBoost: StreamingClassifier,
+    streaming_gradient_boosting.StreamingGradientBoostingClassifier: GradientClassifier,
+    streaming_gradient_boosting.StreamingGradientBoostingRegressor: StreamingRegressor,
+    ada_olmr.AdaOLMR: StreamingMultiLabelClassifier,
+    online_bmr.OnlineBMR: StreamingMultiLabelClassifier,
+}
+MODELS = {core.__name__: adapter(kind, core) for core, kind in KINDS.items()}
+globals().update(MODELS)
+
+__all__ = sorted(MODELS)

@@ -1,0 +1,129 @@
+"""What all adapters share: the constructor of the core model in river's words, and columns that come as the stream goes.
+
+`adapter(kind, core)` makes the river class of a core class. Its constructor takes what the core's takes, `random_state`
+under river's name `seed`, and what the kind of model adds. Everything else is the kind's: how labels are coded, how
+rows are learned, and what is predicted.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from edgewise.boosting.stream_ensemble import Rows
+from edgewise.river.features import Column, Features
+from edgewise.river.growth import add_categories, add_columns
+
+
+class Adapter:
+    """A core model behind river's interface: `model` is the core model itself."""
+
+    core: ClassVar[Any]
+    model: Any
+    features: Mapping[Hashable, Any] | None
+    seed: int | None
+    # what a kind of model adds to the constructor: name -> default
+    _additions: ClassVar[dict[str, Any]] = {"features": None}
+
+    def _open(self, params: dict[str, Any]) -> None:
+        """Make the core model, which has learned nothing yet."""
+        for name, value in params.items():
+            setattr(self, name, value)
+        settings = {name: value for name, value in params.items() if name not in self._additions and name != "seed"}
+        self.model = self.core(random_state=self.seed, **settings)
+        self.model._check()
+        self._features = Features(self.features)
+        self._drawing: np.random.Generator | None = None
+
+    @property
+    def _started(self) -> bool:
+        return hasattr(self.model, "_columns")
+
+    def _admit(self, news: Iterable[tuple[Hashable, Any]]) -> None:
+        """Make room for features and categories that are new."""
+        if not self._started:
+            self._features.admit(news)
+            return
+        news = list(news)
+        if any(name not in self._features.place for name, _ in news):
+            self._check_late("a feature", news[0][0])
+        self._features.admit(news)
+        columns = self._features.columns()
+        if len(columns.names) > len(self.model._columns.names):
+            if self._drawing is None:
+                # the core has the first two children of the seed
+                self._drawing = np.random.default_rng(self.seed).spawn(3)[2]
+            add_columns(self.model, columns, self._drawing)
+        if columns.categories != self.model._columns.categories:
+            add_categories(self.model, columns)
+
+    def _check_late(self, what: str, name: Any) -> None:
+        """ValueError where learners written in Python would have to change their shape."""
+        if getattr(getattr(self.model, "_state", None), "objects", ()):
+            raise ValueError(
+                f"{what} that came late, {name!r}: learners that are Python objects cannot grow; "
+                "declare all of them in the constructor (features=, classes=)"
+            )
+
+    def _row(self, x: Mapping[Hashable, Any]) -> Rows:
+        """An example that is asked about."""
+        numeric, nominal, _ = self._features.read(x)
+        return Rows(self.model._columns, numeric, nominal)
+
+    def _rows(self, X: Any) -> Rows:
+        """Examples that are asked about."""
+        numeric, nominal = self._features.encode(self._features.read_many(X), slice(0, len(X)))
+        return Rows(self.model._columns, numeric, nominal)
+
+    def _part(self, columns: list[Column], part: slice) -> Rows:
+        """Examples of a batch that are learned; new categories in them get their codes."""
+        news = self._features.categories(columns, part)
+        if news:
+            self._admit(news)
+        numeric, nominal = self._features.encode(columns, part)
+        return Rows(self.model._columns, numeric, nominal)
+
+
+def adapter(kind: type[Adapter], core: type) -> type[Adapter]:
+    """The river class of a core class."""
+    own = inspect.signature(core.__init__)  # type: ignore[misc]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        p.replace(name="seed", annotation="int | None") if p.name == "random_state" else p
+        for p in own.parameters.values()
+    ]
+    parameters += [inspect.Parameter(name, keyword, default=value) for name, value in kind._additions.items()]
+    signature = own.replace(parameters=parameters)
+
+    def __init__(self: Adapter, *args: Any, **kwargs: Any) -> None:
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        self._open({name: value for name, value in bound.arguments.items() if name != "self"})
+
+    __init__.__signature__ = signature  # type: ignore[attr-defined]  # what river clones and shows
+    doc = f"`edgewise.{core.__name__}` for river, which see: parameters are the same, but `random_state` is `seed`."
+    return type(
+        core.__name__,
+        (kind,),
+        {"__init__": __init__, "__doc__": f"{doc}\n\n    {kind.__doc__}", "__module__": "edgewise.river", "core": core},
+    )
+
+
+def one_weight(w: float) -> np.ndarray:
+    """The weight of one example."""
+    if not 0.0 <= w < math.inf:
+        raise ValueError(f"w={w!r}: a weight must be finite and not negative")
+    return np.array([w], np.float64)
+
+
+def is_absent(label: Any) -> bool:
+    return label is None or label != label
+
+
+def plain(label: Any) -> Any:
+    """A label as a Python value: NumPy's scalars are shown badly, and True is np.True_ anyway."""
+    return label.item() if isinstance(label, np.generic) else label

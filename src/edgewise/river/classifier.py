@@ -1,0 +1,220 @@
+"""Classifiers for river: classes may be declared, or come as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from river import base
+
+from edgewise.boosting.inputs import weight_array
+from edgewise.boosting.state import Chunk
+from edgewise.boosting.stream_ensemble import Rows
+from edgewise.boosting.streaming_gradient_boosting import class_targets, codes_of
+from edgewise.river.adapter import Adapter, is_absent, one_weight, plain
+from edgewise.river.growth import add_labels
+
+
+class StreamingClassifier(Adapter, base.MiniBatchClassifier):
+    """Further parameters:
+
+    classes : the classes, where they are known. Others may still come; see `edgewise.river.growth`.
+    features : a dict from names to `float`, `str` or the categories: the first columns of the model, in this order.
+    """
+
+    _additions: ClassVar[dict[str, Any]] = {"classes": None, "features": None}
+    classes: Sequence[Any] | None
+
+    def _open(self, params: dict[str, Any]) -> None:
+        super()._open(params)
+        given = dict.fromkeys(map(plain, self.classes or ()))
+        if self.classes is not None and len(given) < 2:
+            raise ValueError(f"classes={self.classes!r}: at least 2 classes, or None")
+        try:
+            order = sorted(given)  # as the core has them, which decides ties
+        except TypeError:
+            order = list(given)
+        self._codes: dict[Any, int] = {label: code for code, label in enumerate(order)}
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    # -- one example -----------------------------------------------------------------------------------------------
+
+    def learn_one(self, x: Mapping[Hashable, Any], y: Any, w: float = 1.0) -> None:  # type: ignore[override]
+        """Learn one example; `w` is its weight."""
+        if is_absent(y):
+            raise ValueError(f"y={y!r}: labels must be given")
+        weights = one_weight(w)
+        numeric, nominal, news = self._features.read(x)
+        if news:
+            self._admit(news)
+            numeric, nominal, _ = self._features.read(x)
+        code = self._code(plain(y))
+        self._learn(Rows(self.model._columns, numeric, nominal), np.array([code]), weights)
+
+    def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> Any:  # type: ignore[override]
+        """The label; None before the first example."""
+        if not self._started:
+            return None
+        labels = list(self._codes)
+        if len(labels) == 1:
+            return labels[0]
+        guesses, _ = self._speak(self._row(x))
+        return labels[guesses[0]]
+
+    def predict_proba_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Any, float]:  # type: ignore[override]
+        """The probability of every class known so far; none before the first example."""
+        if not self._started:
+            return {}
+        if len(self._codes) == 1:
+            return dict.fromkeys(self._codes, 1.0)
+        _, decisions = self._speak(self._row(x))
+        return dict(zip(self._codes, self.model._probabilities(decisions)[0].tolist(), strict=True))
+
+    # -- many examples ---------------------------------------------------------------------------------------------
+
+    def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
+        """Learn a frame of examples: the same, number for number, as one after the other."""
+        labels = [plain(label) for label in y]
+        if len(labels) != len(X):
+            raise ValueError(f"y has {len(labels)} labels: one for each of the {len(X)} rows of X is needed")
+        absent = [row for row, label in enumerate(labels) if is_absent(label)]
+        if absent:
+            raise ValueError(f"y is missing in row {absent[0]}: labels must be given")
+        weights = weight_array(w, len(X))
+        columns = self._features.read_many(X)
+        unknown = self._features.unknown(columns)
+        first = {label: row for row, label in reversed(list(enumerate(labels))) if label not in self._codes}
+        edges = sorted({0, *unknown, *first.values()}) + [len(X)]
+        for start, stop in zip(edges[:-1], edges[1:], strict=True):
+            if start == stop:
+                continue
+            part = slice(start, stop)
+            if start in unknown:
+                self._admit(unknown[start])
+            if not self._started:
+                self._admit(self._features.categories(columns, slice(start, start + 1)))
+            self._code(labels[start])
+            rows = self._part(columns, part)
+            codes = np.array([self._codes[label] for label in labels[part]])
+            self._learn(rows, codes, weights[part])
+
+    def predict_many(self, X: Any) -> Any:
+        """The label of every row of a frame, as a series."""
+        import pandas as pd
+
+        labels = list(self._codes)
+        if not self._started:
+            return pd.Series([None] * len(X), index=X.index, dtype=object)
+        if len(labels) == 1:
+            return pd.Series(labels * len(X), index=X.index)
+        guesses, _ = self._speak(self._rows(X))
+        return pd.Series([labels[code] for code in guesses], index=X.index, dtype=None if len(X) else object)
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """The probabilities of every row of a frame, a column for each class."""
+        import pandas as pd
+
+        labels = list(self._codes)
+        if not self._started:
+            return pd.DataFrame(index=X.index)
+        if len(labels) == 1:
+            return pd.DataFrame(np.ones((len(X), 1)), index=X.index, columns=labels)
+        _, decisions = self._speak(self._rows(X))
+        return pd.DataFrame(self.model._probabilities(decisions), index=X.index, columns=labels)
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _code(self, label: Any) -> int:
+        """The code of a label, a new one where it has none; starts the model with the first example."""
+        known = label in self._codes
+        if not known:
+            if self._started:
+                self._check_late("a class", label)
+            self._codes[label] = len(self._codes)
+        # A booster needs two classes: before the second comes there is one that no example has.
+        k = max(2, len(self._codes))
+        if not self._started:
+            self._begin(k)
+        elif k > self.model.classes_.size:
+            add_labels(self.model, k)
+        if not known or not hasattr(self.model, "classes_"):
+            self._name_classes(k)
+        return self._codes[label]
+
+    def _name_classes(self, k: int) -> None:
+        labels = list(self._codes) + [None] * (k - len(self._codes))
+        alike = len({type(label) for label in labels}) == 1
+        self.model.classes_ = np.array(labels, None if alike else object)
+
+    def _begin(self, k: int) -> None:
+        self.model._begin(self._features.columns(), k)
+        self.model.mistakes_ = 0
+        self._name_classes(k)
+
+    def _learn(self, rows: Rows, codes: np.ndarray, weights: np.ndarray) -> None:
+        """Learn rows; what `StreamClassifier._learn` does after all is checked."""
+        model = self.model
+        codes = np.where(weights > 0.0, codes, -1)
+        rounds = model.rounds_ + np.cumsum(codes >= 0)
+        guesses, _ = self._run(rows, codes, weights, rounds, False)
+        model.rounds_ = int(rounds[-1])
+        model.mistakes_ += int(((guesses != codes) & (codes >= 0)).sum())
+
+    def _speak(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+        """The codes of the labels predicted, and the scores behind them."""
+        n = len(rows.numeric)
+        return self._run(rows, np.full(n, -1), np.ones(n), np.zeros(n, np.int64), True)
+
+    def _run(
+        self, rows: Rows, codes: np.ndarray, weights: np.ndarray, rounds: np.ndarray, in_scores: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        model = self.model
+        if len(codes) > 1:
+            return model._run(rows, codes, weights, rounds, None, in_scores)
+        # One row is the usual case here, so it does without what a run of many rows needs.
+        ((_, uniforms),) = model._parts(codes >= 0)
+        room = np.zeros((2, 2, rows.numeric.shape[1]))
+        none = np.zeros(1, np.int64)
+        chunk = Chunk(rows.numeric, rows.nominal, codes, weights, rounds, none, uniforms, room[0], room[1])
+        guesses, decisions, trace = model._run_chunk(chunk, in_scores)
+        if trace.restarts.any():
+            model.restarts_ += [(int(rounds[0]), int(i)) for i in np.flatnonzero(trace.restarts[:, 0])]
+        return guesses, decisions
+
+
+class GradientClassifier(StreamingClassifier):
+    __doc__ = StreamingClassifier.__doc__
+
+    def _open(self, params: dict[str, Any]) -> None:
+        super()._open(params)
+        if self.classes is None and self.model.loss is None:
+            # two classes may become more: softmax, the core's choice for more than two, has an output for each
+            self.model.loss = "softmax"
+
+    def _begin(self, k: int) -> None:
+        loss = self.model._loss_of(k)
+        n_outputs = class_targets(np.zeros(1, np.int64), k, loss).shape[1]
+        self.model._check_steps(loss, n_outputs)
+        self.model._start(loss, self._features.columns(), n_outputs)
+        self.model.mistakes_ = 0
+        self._name_classes(k)
+        # the loss stays, also where the core would take another one for more classes
+        self.model.loss = loss
+
+    def _learn(self, rows: Rows, codes: np.ndarray, weights: np.ndarray) -> None:
+        model = self.model
+        loss = model._loss()
+        decisions = model._run(loss, rows, class_targets(codes, model.classes_.size, loss), weights)
+        model.rounds_ += int((weights > 0.0).sum())
+        model.mistakes_ += int(((codes_of(decisions) != codes) & (weights > 0.0)).sum())
+
+    def _speak(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+        model = self.model
+        n = len(rows.numeric)
+        targets = np.zeros((n, model._n_outputs))
+        decisions = model._run(model._loss(), rows, targets, np.zeros(n), model.final == "average")
+        return codes_of(decisions), decisions
