@@ -15,8 +15,11 @@ except ImportError as absent:
     raise ImportError('edgewise.river needs river: pip install "edgewise[river]"') from absent
 
 from edgewise.boosting import (
+    ada_bandit,
     ada_olmr,
     adaboost_olm,
+    bandit_bbm,
+    bin_bandit,
     hoeffding_forest,
     one_vs_all,
     online_bmr,
@@ -27,6 +30,7 @@ from edgewise.boosting import (
 from edgewise.river.adapter import Adapter, adapter
 from edgewise.river.classifier import GradientClassifier, StreamingClassifier
 from edgewise.river.multi_label import StreamingMultiLabelClassifier
+from edgewise.river.policy import BoostedPolicy
 from edgewise.river.regressor import StreamingRegressor
 
 KINDS: dict[type, type[Adapter]] = {
@@ -40,6 +44,9 @@ KINDS: dict[type, type[Adapter]] = {
     streaming_gradient_boosting.StreamingGradientBoostingRegressor: StreamingRegressor,
     ada_olmr.AdaOLMR: StreamingMultiLabelClassifier,
     online_bmr.OnlineBMR: StreamingMultiLabelClassifier,
+    ada_bandit.AdaBandit: BoostedPolicy,
+    bandit_bbm.BanditBBM: BoostedPolicy,
+    bin_bandit.BinBandit: BoostedPolicy,
 }
 MODELS = {core.__name__: adapter(kind, core) for core, kind in KINDS.items()}
 globals().update(MODELS)

@@ -1,4 +1,4 @@
-"""What all adapters share: the constructor of the core model in river's words, and columns that come as the stream goes.
+"""What all adapters share: the core's constructor in river's words, and columns that come as the stream goes.
 
 `adapter(kind, core)` makes the river class of a core class. Its constructor takes what the core's takes, `random_state`
 under river's name `seed`, and what the kind of model adds. Everything else is the kind's: how labels are coded, how
@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 
+from edgewise.boosting.inputs import Columns
 from edgewise.boosting.stream_ensemble import Rows
 from edgewise.river.features import Column, Features
-from edgewise.river.growth import add_categories, add_columns
+from edgewise.river.late_features import add_categories, add_columns
 
 
 class Adapter:
@@ -45,13 +47,9 @@ class Adapter:
 
     def _admit(self, news: Iterable[tuple[Hashable, Any]]) -> None:
         """Make room for features and categories that are new."""
-        if not self._started:
-            self._features.admit(news)
-            return
-        news = list(news)
-        if any(name not in self._features.place for name, _ in news):
-            self._check_late("a feature", news[0][0])
         self._features.admit(news)
+        if not self._started:
+            return
         columns = self._features.columns()
         if len(columns.names) > len(self.model._columns.names):
             if self._drawing is None:
@@ -61,31 +59,57 @@ class Adapter:
         if columns.categories != self.model._columns.categories:
             add_categories(self.model, columns)
 
-    def _check_late(self, what: str, name: Any) -> None:
+    def _check_late(self, what: str, names: Iterable[Any]) -> None:
         """ValueError where learners written in Python would have to change their shape."""
-        if getattr(getattr(self.model, "_state", None), "objects", ()):
+        late = list(names) if self._started else []
+        if late and hasattr(self.model, "_state") and self.model._state.objects:
             raise ValueError(
-                f"{what} that came late, {name!r}: learners that are Python objects cannot grow; "
-                "declare all of them in the constructor (features=, classes=)"
+                f"{what} {late[0]!r} came late: learners that are Python objects cannot grow, declare all of them "
+                "in the constructor"
             )
+
+    def _columns(self) -> Columns:
+        return self.model._columns if self._started else self._features.columns()
 
     def _row(self, x: Mapping[Hashable, Any]) -> Rows:
         """An example that is asked about."""
         numeric, nominal, _ = self._features.read(x)
         return Rows(self.model._columns, numeric, nominal)
 
+    def _row_to_learn(self, x: Mapping[Hashable, Any]) -> Rows:
+        """An example that is learned; what is new in it gets its place."""
+        numeric, nominal, news = self._features.read(x)
+        if news:
+            self._check_late("feature", (name for name, _ in news if name not in self._features.place))
+            self._admit(news)
+            numeric, nominal, _ = self._features.read(x)
+        return Rows(self._columns(), numeric, nominal)
+
     def _rows(self, X: Any) -> Rows:
         """Examples that are asked about."""
-        numeric, nominal = self._features.encode(self._features.read_many(X), slice(0, len(X)))
-        return Rows(self.model._columns, numeric, nominal)
+        return self._encode(self._features.read_many(X), slice(0, len(X)))
 
-    def _part(self, columns: list[Column], part: slice) -> Rows:
-        """Examples of a batch that are learned; new categories in them get their codes."""
-        news = self._features.categories(columns, part)
-        if news:
-            self._admit(news)
+    def _encode(self, columns: list[Column], part: slice) -> Rows:
         numeric, nominal = self._features.encode(columns, part)
-        return Rows(self.model._columns, numeric, nominal)
+        return Rows(self._columns(), numeric, nominal)
+
+    def _parts(self, columns: list[Column], n: int, breaks: Iterable[int]) -> Iterator[slice]:
+        """Cut n rows of a batch before each of `breaks`, and before each in which a feature first comes up.
+
+        So a batch is learned as its rows would be; what is new in a part has its place when the part is given.
+        """
+        unknown = self._features.unknown(columns)
+        self._check_late("feature", (name for news in unknown.values() for name, _ in news))
+        edges = [*sorted({0, *unknown, *breaks}), n]
+        for start, stop in pairwise(edges):
+            part = slice(start, stop)
+            news = unknown.get(start, [])
+            self._features.admit(news)
+            news = news + self._features.categories(columns, part)
+            if news:
+                self._admit(news)
+            if start < stop:
+                yield part
 
 
 def adapter(kind: type[Adapter], core: type) -> type[Adapter]:

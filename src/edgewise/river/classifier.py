@@ -13,13 +13,13 @@ from edgewise.boosting.state import Chunk
 from edgewise.boosting.stream_ensemble import Rows
 from edgewise.boosting.streaming_gradient_boosting import class_targets, codes_of
 from edgewise.river.adapter import Adapter, is_absent, one_weight, plain
-from edgewise.river.growth import add_labels
+from edgewise.river.late_labels import add_labels
 
 
 class StreamingClassifier(Adapter, base.MiniBatchClassifier):
     """Further parameters:
 
-    classes : the classes, where they are known. Others may still come; see `edgewise.river.growth`.
+    classes : the classes, where they are known. Others may still come; see `edgewise.river.late_labels`.
     features : a dict from names to `float`, `str` or the categories: the first columns of the model, in this order.
     """
 
@@ -36,6 +36,7 @@ class StreamingClassifier(Adapter, base.MiniBatchClassifier):
         except TypeError:
             order = list(given)
         self._codes: dict[Any, int] = {label: code for code, label in enumerate(order)}
+        self._named = 0  # labels that `model.classes_` has
 
     @property
     def _multiclass(self) -> bool:
@@ -43,19 +44,18 @@ class StreamingClassifier(Adapter, base.MiniBatchClassifier):
 
     # -- one example -----------------------------------------------------------------------------------------------
 
-    def learn_one(self, x: Mapping[Hashable, Any], y: Any, w: float = 1.0) -> None:  # type: ignore[override]
+    def learn_one(self, x: Mapping[Hashable, Any], y: Any, w: float = 1.0) -> None:
         """Learn one example; `w` is its weight."""
         if is_absent(y):
             raise ValueError(f"y={y!r}: labels must be given")
         weights = one_weight(w)
-        numeric, nominal, news = self._features.read(x)
-        if news:
-            self._admit(news)
-            numeric, nominal, _ = self._features.read(x)
-        code = self._code(plain(y))
-        self._learn(Rows(self.model._columns, numeric, nominal), np.array([code]), weights)
+        label = plain(y)
+        self._check_late("class", [label] if label not in self._codes else [])
+        rows = self._row_to_learn(x)
+        code = self._code(label)
+        self._learn(rows, np.array([code]), weights)
 
-    def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> Any:  # type: ignore[override]
+    def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> Any:
         """The label; None before the first example."""
         if not self._started:
             return None
@@ -65,7 +65,7 @@ class StreamingClassifier(Adapter, base.MiniBatchClassifier):
         guesses, _ = self._speak(self._row(x))
         return labels[guesses[0]]
 
-    def predict_proba_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Any, float]:  # type: ignore[override]
+    def predict_proba_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Any, float]:
         """The probability of every class known so far; none before the first example."""
         if not self._started:
             return {}
@@ -86,21 +86,12 @@ class StreamingClassifier(Adapter, base.MiniBatchClassifier):
             raise ValueError(f"y is missing in row {absent[0]}: labels must be given")
         weights = weight_array(w, len(X))
         columns = self._features.read_many(X)
-        unknown = self._features.unknown(columns)
-        first = {label: row for row, label in reversed(list(enumerate(labels))) if label not in self._codes}
-        edges = sorted({0, *unknown, *first.values()}) + [len(X)]
-        for start, stop in zip(edges[:-1], edges[1:], strict=True):
-            if start == stop:
-                continue
-            part = slice(start, stop)
-            if start in unknown:
-                self._admit(unknown[start])
-            if not self._started:
-                self._admit(self._features.categories(columns, slice(start, start + 1)))
-            self._code(labels[start])
-            rows = self._part(columns, part)
+        first = {label: row for row, label in reversed([*enumerate(labels)]) if label not in self._codes}
+        self._check_late("class", first)
+        for part in self._parts(columns, len(X), first.values()):
+            self._code(labels[part.start])
             codes = np.array([self._codes[label] for label in labels[part]])
-            self._learn(rows, codes, weights[part])
+            self._learn(self._encode(columns, part), codes, weights[part])
 
     def predict_many(self, X: Any) -> Any:
         """The label of every row of a frame, as a series."""
@@ -130,30 +121,26 @@ class StreamingClassifier(Adapter, base.MiniBatchClassifier):
 
     def _code(self, label: Any) -> int:
         """The code of a label, a new one where it has none; starts the model with the first example."""
-        known = label in self._codes
-        if not known:
-            if self._started:
-                self._check_late("a class", label)
-            self._codes[label] = len(self._codes)
+        code = self._codes.setdefault(label, len(self._codes))
         # A booster needs two classes: before the second comes there is one that no example has.
         k = max(2, len(self._codes))
         if not self._started:
             self._begin(k)
         elif k > self.model.classes_.size:
             add_labels(self.model, k)
-        if not known or not hasattr(self.model, "classes_"):
+        if self._named < len(self._codes):
             self._name_classes(k)
-        return self._codes[label]
+        return code
 
     def _name_classes(self, k: int) -> None:
         labels = list(self._codes) + [None] * (k - len(self._codes))
         alike = len({type(label) for label in labels}) == 1
         self.model.classes_ = np.array(labels, None if alike else object)
+        self._named = len(self._codes)
 
     def _begin(self, k: int) -> None:
         self.model._begin(self._features.columns(), k)
         self.model.mistakes_ = 0
-        self._name_classes(k)
 
     def _learn(self, rows: Rows, codes: np.ndarray, weights: np.ndarray) -> None:
         """Learn rows; what `StreamClassifier._learn` does after all is checked."""
@@ -191,9 +178,9 @@ class GradientClassifier(StreamingClassifier):
 
     def _open(self, params: dict[str, Any]) -> None:
         super()._open(params)
-        if self.classes is None and self.model.loss is None:
-            # two classes may become more: softmax, the core's choice for more than two, has an output for each
-            self.model.loss = "softmax"
+        if self.model.loss is None:
+            # The loss stays when classes come late; the core's choice for more than two serves for all.
+            self.model.loss = "logistic" if len(self._codes) == 2 else "softmax"
 
     def _begin(self, k: int) -> None:
         loss = self.model._loss_of(k)
@@ -201,9 +188,6 @@ class GradientClassifier(StreamingClassifier):
         self.model._check_steps(loss, n_outputs)
         self.model._start(loss, self._features.columns(), n_outputs)
         self.model.mistakes_ = 0
-        self._name_classes(k)
-        # the loss stays, also where the core would take another one for more classes
-        self.model.loss = loss
 
     def _learn(self, rows: Rows, codes: np.ndarray, weights: np.ndarray) -> None:
         model = self.model

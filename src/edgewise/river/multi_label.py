@@ -12,13 +12,13 @@ from edgewise.boosting.label_sets import ordered
 from edgewise.boosting.ranking_schema import run_relevance
 from edgewise.boosting.stream_ensemble import Rows
 from edgewise.river.adapter import Adapter, one_weight
-from edgewise.river.growth import add_labels
+from edgewise.river.late_labels import add_labels
 
 
 class StreamingMultiLabelClassifier(Adapter, base.MultiLabelClassifier):
     """Further parameters:
 
-    labels : the labels, where they are known. Others may still come; see `edgewise.river.growth`.
+    labels : the labels, where they are known. Others may still come; see `edgewise.river.late_labels`.
     features : a dict from names to `float`, `str` or the categories: the first columns of the model, in this order.
     """
 
@@ -29,16 +29,13 @@ class StreamingMultiLabelClassifier(Adapter, base.MultiLabelClassifier):
         super()._open(params)
         self._places: dict[Hashable, int] = {label: j for j, label in enumerate(dict.fromkeys(self.labels or ()))}
 
-    def learn_one(self, x: Mapping[Hashable, Any], y: Mapping[Hashable, Any], w: float = 1.0) -> None:  # type: ignore[override]
+    def learn_one(self, x: Mapping[Hashable, Any], y: Mapping[Hashable, Any], w: float = 1.0) -> None:
         """Learn one example: the labels that are true in `y`; those that `y` does not have are not relevant."""
         for label, relevant in y.items():
             if relevant not in (0, 1):
                 raise ValueError(f"y[{label!r}]={relevant!r}: True if the label is relevant, else False")
         weights = one_weight(w)
-        numeric, nominal, news = self._features.read(x)
-        if news:
-            self._admit(news)
-            numeric, nominal, _ = self._features.read(x)
+        rows = self._row_to_learn(x)
         late = sorted((label for label in y if label not in self._places), key=str)
         self._places |= {label: len(self._places) + j for j, label in enumerate(late)}
         # There are at least two labels to rank: before the second comes there is one that is never relevant.
@@ -53,7 +50,7 @@ class StreamingMultiLabelClassifier(Adapter, base.MultiLabelClassifier):
             names = np.empty(k, object)
             names[: len(self._places)] = list(self._places)
             model.labels_ = names
-        self._learn(Rows(model._columns, numeric, nominal), y, weights)
+        self._learn(rows, y, weights)
 
     def predict_proba_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Any, dict[bool, float]]:
         """The probability that each label is relevant; none before the first example."""
@@ -62,9 +59,12 @@ class StreamingMultiLabelClassifier(Adapter, base.MultiLabelClassifier):
         scores = self._scores(x)
         p = np.zeros(scores.shape)
         run_relevance(self.model._ensemble.calibration, scores, np.zeros(scores.shape[1]), p)
-        return {label: {False: 1.0 - chance, True: chance} for label, chance in zip(self._places, p[0].tolist())}
+        return {
+            label: {False: 1.0 - chance, True: chance}
+            for label, chance in zip(self._places, p[0].tolist(), strict=False)
+        }
 
-    def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Any, bool]:  # type: ignore[override]
+    def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Any, bool]:
         """Whether each label is relevant: at least as likely as not."""
         return {label: p[True] >= 0.5 for label, p in self.predict_proba_one(x).items()}
 

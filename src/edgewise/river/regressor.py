@@ -20,16 +20,12 @@ class StreamingRegressor(Adapter, base.MiniBatchRegressor):
     features : a dict from names to `float`, `str` or the categories: the first columns of the model, in this order.
     """
 
-    def learn_one(self, x: Mapping[Hashable, Any], y: float, w: float = 1.0) -> None:  # type: ignore[override]
+    def learn_one(self, x: Mapping[Hashable, Any], y: float, w: float = 1.0) -> None:
         """Learn one example; `w` is its weight."""
         targets, weights = target_array([y], 1), one_weight(w)
-        numeric, nominal, news = self._features.read(x)
-        if news:
-            self._admit(news)
-            numeric, nominal, _ = self._features.read(x)
-        self._learn(numeric, nominal, targets, weights)
+        self._learn(self._row_to_learn(x), targets, weights)
 
-    def predict_one(self, x: Mapping[Hashable, Any]) -> float:  # type: ignore[override]
+    def predict_one(self, x: Mapping[Hashable, Any]) -> float:
         """The prediction; `start` before the first example."""
         if not self._started:
             return float(np.ravel(self.model.start)[0])
@@ -39,16 +35,8 @@ class StreamingRegressor(Adapter, base.MiniBatchRegressor):
         """Learn a frame of examples: the same, number for number, as one after the other."""
         targets, weights = target_array(y, len(X)), weight_array(w, len(X))
         columns = self._features.read_many(X)
-        unknown = self._features.unknown(columns)
-        edges = sorted({0, *unknown}) + [len(X)]
-        for start, stop in zip(edges[:-1], edges[1:], strict=True):
-            if start == stop:
-                continue
-            if start in unknown:
-                self._admit(unknown[start])
-            self._admit(self._features.categories(columns, slice(start, stop)))
-            numeric, nominal = self._features.encode(columns, slice(start, stop))
-            self._learn(numeric, nominal, targets[start:stop], weights[start:stop])
+        for part in self._parts(columns, len(X), ()):
+            self._learn(self._encode(columns, part), targets[part], weights[part])
 
     def predict_many(self, X: Any) -> Any:
         """The prediction of every row of a frame, as a series."""
@@ -57,14 +45,14 @@ class StreamingRegressor(Adapter, base.MiniBatchRegressor):
         found = self._speak(self._rows(X)) if self._started else np.full(len(X), self.predict_one({}))
         return pd.Series(found, index=X.index)
 
-    def _learn(self, numeric: np.ndarray, nominal: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> None:
+    def _learn(self, rows: Rows, targets: np.ndarray, weights: np.ndarray) -> None:
         model = self.model
         loss = model._loss()
         if not self._started:
             model._check_steps(loss, 1)
             model._start(loss, self._features.columns(), 1)
             model._flat = True
-        model._run(loss, Rows(model._columns, numeric, nominal), targets, weights)
+        model._run(loss, rows, targets, weights)
         model.rounds_ += int((weights > 0.0).sum())
 
     def _speak(self, rows: Rows) -> np.ndarray:
