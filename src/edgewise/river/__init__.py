@@ -28,18 +28,18 @@ from edgewise.boosting import (
     streaming_gradient_boosting,
 )
 from edgewise.river.adapter import Adapter, adapter
-from edgewise.river.classifier import GradientClassifier, StreamingClassifier
+from edgewise.river.classifier import BoosterClassifier, GradientClassifier, StreamingClassifier
 from edgewise.river.multi_label import StreamingMultiLabelClassifier
 from edgewise.river.policy import BoostedPolicy
 from edgewise.river.regressor import StreamingRegressor
 
 KINDS: dict[type, type[Adapter]] = {
-    adaboost_olm.AdaBoostOLM: StreamingClassifier,
-    one_vs_all.AdaOVA: StreamingClassifier,
-    hoeffding_forest.HoeffdingForest: StreamingClassifier,
+    adaboost_olm.AdaBoostOLM: BoosterClassifier,
+    one_vs_all.AdaOVA: BoosterClassifier,
+    hoeffding_forest.HoeffdingForest: BoosterClassifier,
     one_vs_all.OneVsAllOLM: StreamingClassifier,
-    online_mbbm.OnlineMBBM: StreamingClassifier,
-    oza_boost.OzaBoost: StreamingClassifier,
+    online_mbbm.OnlineMBBM: BoosterClassifier,
+    oza_boost.OzaBoost: BoosterClassifier,
     streaming_gradient_boosting.StreamingGradientBoostingClassifier: GradientClassifier,
     streaming_gradient_boosting.StreamingGradientBoostingRegressor: StreamingRegressor,
     ada_olmr.AdaOLMR: StreamingMultiLabelClassifier,

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from river import base
 
 from edgewise.boosting.inputs import weight_array
-from edgewise.boosting.state import Chunk
 from edgewise.boosting.stream_ensemble import Rows
 from edgewise.boosting.streaming_gradient_boosting import class_targets, codes_of
 from edgewise.river.adapter import Adapter, is_absent, one_weight, plain
 from edgewise.river.late_labels import add_labels
+from edgewise.river.single_row import SingleRow
 
 
 class StreamingClassifier(Adapter, base.MiniBatchClassifier):
@@ -147,30 +147,64 @@ class StreamingClassifier(Adapter, base.MiniBatchClassifier):
         model = self.model
         codes = np.where(weights > 0.0, codes, -1)
         rounds = model.rounds_ + np.cumsum(codes >= 0)
-        guesses, _ = self._run(rows, codes, weights, rounds, False)
+        guesses, _ = model._run(rows, codes, weights, rounds, None, False)
         model.rounds_ = int(rounds[-1])
         model.mistakes_ += int(((guesses != codes) & (codes >= 0)).sum())
 
     def _speak(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """The codes of the labels predicted, and the scores behind them."""
         n = len(rows.numeric)
-        return self._run(rows, np.full(n, -1), np.ones(n), np.zeros(n, np.int64), True)
+        return self.model._run(rows, np.full(n, -1), np.ones(n), np.zeros(n, np.int64), None, True)
 
-    def _run(
-        self, rows: Rows, codes: np.ndarray, weights: np.ndarray, rounds: np.ndarray, in_scores: bool
-    ) -> tuple[np.ndarray, np.ndarray]:
-        model = self.model
-        if len(codes) > 1:
-            return model._run(rows, codes, weights, rounds, None, in_scores)
-        # One row is the usual case here, so it does without what a run of many rows needs.
-        ((_, uniforms),) = model._parts(codes >= 0)
-        room = np.zeros((2, 2, rows.numeric.shape[1]))
-        none = np.zeros(1, np.int64)
-        chunk = Chunk(rows.numeric, rows.nominal, codes, weights, rounds, none, uniforms, room[0], room[1])
-        guesses, decisions, trace = model._run_chunk(chunk, in_scores)
-        if trace.restarts.any():
-            model.restarts_ += [(int(rounds[0]), int(i)) for i in np.flatnonzero(trace.restarts[:, 0])]
-        return guesses, decisions
+
+class BoosterClassifier(StreamingClassifier):
+    __doc__ = StreamingClassifier.__doc__
+
+    _single: SingleRow | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_single": None}  # nothing is remembered there
+
+    def _admit(self, news: Iterable[tuple[Hashable, Any]]) -> None:
+        super()._admit(news)
+        self._single = None
+
+    def _name_classes(self, k: int) -> None:
+        super()._name_classes(k)
+        self._single = None
+
+    def _desk(self) -> SingleRow:
+        """Room for a row, until columns, categories or classes come."""
+        if self._single is None:
+            self._single = SingleRow(self.model._ensembles[0])
+        return self._single
+
+    def _learn(self, rows: Rows, codes: np.ndarray, weights: np.ndarray) -> None:
+        if len(codes) > 1 or weights[0] == 0.0:
+            super()._learn(rows, codes, weights)
+            return
+        model, code, single = self.model, int(codes[0]), self._desk()
+        model.rounds_ += 1
+        draws = model._draws(model._ensembles[0].plan)
+        model._ensembles[0] = single.play(
+            model._ensembles[0],
+            rows.numeric,
+            rows.nominal,
+            code=code,
+            weight=weights[0],
+            rounds=model.rounds_,
+            uniforms=model._rng.random((1, draws)) if draws else None,
+        )
+        model.mistakes_ += int(single.guesses[0] != code)
+        if model._ensembles[0].plan.restart and single.trace.restarts.any():
+            model.restarts_ += [(model.rounds_, int(i)) for i in np.flatnonzero(single.trace.restarts[:, 0])]
+
+    def _speak(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+        if len(rows.numeric) != 1:
+            return super()._speak(rows)
+        single = self._desk()
+        single.play(self.model._ensembles[0], rows.numeric, rows.nominal, in_scores=True)
+        return single.guesses, single.decisions
 
 
 class GradientClassifier(StreamingClassifier):
