@@ -7,8 +7,6 @@ called. The numbers are those of `schema.run`.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from edgewise._compile import routine
@@ -16,18 +14,24 @@ from edgewise.boosting.schema import follow_experts, run_chunk, run_contexts, ru
 from edgewise.boosting.state import GROUP, Chunk, Ensemble, Knowledge, make_scratch, make_trace
 from edgewise.learners.forest.layout import enlarged, room_needed
 
+BEGIN = -1
+
 
 @routine
 def play_row(plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, room, first):
-    """`schema.run` for a chunk of one row, from learner `first` on; the learner to go on with, N when done."""
-    if first == 0:
+    """`schema.run` for a chunk of one row: the learner to go on with once the forest is enlarged, N when done.
+
+    `first` is that learner, or BEGIN.
+    """
+    if first == BEGIN:
         run_moments(known.forest, chunk)
         run_contexts(known.memory, chunk, plan.n_labels)
         for l in range(plan.n_labels):
             trace.scores[0, l] = 0.0
         for i in range(learners.kind.size):
             trace.restarts[i, 0] = False
-    at, _ = run_chunk(plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, first, 0)
+    start = max(first, 0)
+    at, _ = run_chunk(plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, start, 0)
     if at == learners.kind.size:
         losses, weights, labels, shares, guesses, decisions = room
         follow_experts(plan, chunk, trace, losses, weights, labels, shares, guesses, decisions)
@@ -77,9 +81,23 @@ class SingleRow:
             self.variances,
         )
         plan, learners, committee, forest, bank, memory, potentials = ensemble
-        fixed: tuple[Any, ...] = (self.need, in_scores, chunk, self.trace, self.scratch, self.room)
-        at = play_row(plan, learners, committee, potentials, Knowledge(forest, bank, memory), *fixed, 0)
+        at = BEGIN
         while at < learners.kind.size:
-            forest = enlarged(forest, self.trees, self.need)
-            at = play_row(plan, learners, committee, potentials, Knowledge(forest, bank, memory), *fixed, at)
+            if at != BEGIN:
+                forest = enlarged(forest, self.trees, self.need)
+            known = Knowledge(forest, bank, memory)
+            at = play_row(
+                plan,
+                learners,
+                committee,
+                potentials,
+                known,
+                self.need,
+                in_scores,
+                chunk,
+                self.trace,
+                self.scratch,
+                self.room,
+                at,
+            )
         return ensemble if forest is ensemble.forest else ensemble._replace(forest=forest)
