@@ -28,7 +28,7 @@ from edgewise.boosting import (
     streaming_gradient_boosting,
 )
 from edgewise.river.adapter import Adapter, adapter
-from edgewise.river.classifier import BoosterClassifier, GradientClassifier, StreamingClassifier
+from edgewise.river.classifier import BoosterClassifier, GradientClassifier, OneVsAllClassifier
 from edgewise.river.multi_label import StreamingMultiLabelClassifier
 from edgewise.river.policy import BoostedPolicy
 from edgewise.river.regressor import StreamingRegressor
@@ -37,7 +37,7 @@ KINDS: dict[type, type[Adapter]] = {
     adaboost_olm.AdaBoostOLM: BoosterClassifier,
     one_vs_all.AdaOVA: BoosterClassifier,
     hoeffding_forest.HoeffdingForest: BoosterClassifier,
-    one_vs_all.OneVsAllOLM: StreamingClassifier,
+    one_vs_all.OneVsAllOLM: OneVsAllClassifier,
     online_mbbm.OnlineMBBM: BoosterClassifier,
     oza_boost.OzaBoost: BoosterClassifier,
     streaming_gradient_boosting.StreamingGradientBoostingClassifier: GradientClassifier,

@@ -94,22 +94,18 @@ class Adapter:
         return Rows(self._columns(), numeric, nominal)
 
     def _parts(self, columns: list[Column], n: int, breaks: Iterable[int]) -> Iterator[slice]:
-        """Cut n rows of a batch before each of `breaks`, and before each in which a feature first comes up.
+        """Cut n rows of a batch before each of `breaks`, and before each in which something first comes up.
 
         So a batch is learned as its rows would be; what is new in a part has its place when the part is given.
         """
-        unknown = self._features.unknown(columns)
-        self._check_late("feature", (name for news in unknown.values() for name, _ in news))
-        edges = [*sorted({0, *unknown, *breaks}), n]
-        for start, stop in pairwise(edges):
-            part = slice(start, stop)
-            news = unknown.get(start, [])
-            self._features.admit(news)
-            news = news + self._features.categories(columns, part)
-            if news:
-                self._admit(news)
+        news = self._features.news(columns)
+        late = (name for some in news.values() for name, _ in some if name not in self._features.place)
+        self._check_late("feature", late)
+        for start, stop in pairwise([*sorted({0, *news, *breaks}), n]):
+            if start in news:
+                self._admit(news[start])
             if start < stop:
-                yield part
+                yield slice(start, stop)
 
 
 def adapter(kind: type[Adapter], core: type) -> type[Adapter]:
@@ -146,8 +142,3 @@ def one_weight(w: float) -> np.ndarray:
 
 def is_absent(label: Any) -> bool:
     return label is None or label != label
-
-
-def plain(label: Any) -> Any:
-    """A label as a Python value: NumPy's scalars are shown badly, and True is np.True_ anyway."""
-    return label.item() if isinstance(label, np.generic) else label

@@ -11,7 +11,8 @@ from river import base
 from edgewise.boosting.inputs import weight_array
 from edgewise.boosting.stream_ensemble import Rows
 from edgewise.boosting.streaming_gradient_boosting import class_targets, codes_of
-from edgewise.river.adapter import Adapter, is_absent, one_weight, plain
+from edgewise.river.adapter import Adapter, is_absent, one_weight
+from edgewise.river.features import plain
 from edgewise.river.late_labels import add_labels
 from edgewise.river.single_row import SingleRow
 
@@ -179,32 +180,50 @@ class BoosterClassifier(StreamingClassifier):
             self._single = SingleRow(self.model._ensembles[0])
         return self._single
 
+    def _play(self, rows: Rows, in_scores: bool, **example: Any) -> tuple[int, np.ndarray, np.ndarray]:
+        """Send one row through: the guess, the scores behind it, and which trees began anew."""
+        ensembles, single = self.model._ensembles, self._desk()
+        ensembles[0] = single.play(ensembles[0], rows.numeric, rows.nominal, in_scores=in_scores, **example)
+        return int(single.guesses[0]), single.decisions, single.trace.restarts
+
     def _learn(self, rows: Rows, codes: np.ndarray, weights: np.ndarray) -> None:
         if len(codes) > 1 or weights[0] == 0.0:
             super()._learn(rows, codes, weights)
             return
-        model, code, single = self.model, int(codes[0]), self._desk()
+        model, code = self.model, int(codes[0])
         model.rounds_ += 1
-        draws = model._draws(model._ensembles[0].plan)
-        model._ensembles[0] = single.play(
-            model._ensembles[0],
-            rows.numeric,
-            rows.nominal,
-            code=code,
-            weight=weights[0],
-            rounds=model.rounds_,
-            uniforms=model._rng.random((1, draws)) if draws else None,
+        plan = model._ensembles[0].plan
+        draws = model._draws(plan)
+        uniforms = model._rng.random((1, draws)) if draws else None
+        guess, _, restarts = self._play(
+            rows, False, code=code, weight=weights[0], rounds=model.rounds_, uniforms=uniforms
         )
-        model.mistakes_ += int(single.guesses[0] != code)
-        if model._ensembles[0].plan.restart and single.trace.restarts.any():
-            model.restarts_ += [(model.rounds_, int(i)) for i in np.flatnonzero(single.trace.restarts[:, 0])]
+        model.mistakes_ += int(guess != code)
+        if plan.restart and restarts.any():
+            model.restarts_ += [(model.rounds_, int(i)) for i in np.flatnonzero(restarts[:, 0])]
 
     def _speak(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         if len(rows.numeric) != 1:
             return super()._speak(rows)
-        single = self._desk()
-        single.play(self.model._ensembles[0], rows.numeric, rows.nominal, in_scores=True)
-        return single.guesses, single.decisions
+        guess, decisions, _ = self._play(rows, True)
+        return np.array([guess]), decisions
+
+
+class OneVsAllClassifier(BoosterClassifier):
+    __doc__ = StreamingClassifier.__doc__
+
+    def _play(self, rows: Rows, in_scores: bool, **example: Any) -> tuple[int, np.ndarray, np.ndarray]:
+        """As `OneVsAllOLM._run_chunk`: the booster of each class learns whether it is that class."""
+        ensembles, single = self.model._ensembles, self._desk()
+        code = example.pop("code", -1)
+        margins = np.zeros((1, len(ensembles)))
+        restarts = np.zeros(single.trace.restarts.shape, bool)
+        for r, ensemble in enumerate(ensembles):
+            binary = int(code == r) if code >= 0 else -1
+            ensembles[r] = single.play(ensemble, rows.numeric, rows.nominal, in_scores=True, code=binary, **example)
+            margins[0, r] = single.decisions[0, 1] - single.decisions[0, 0]
+            restarts |= single.trace.restarts
+        return int(margins[0].argmax()), margins, restarts
 
 
 class GradientClassifier(StreamingClassifier):

@@ -116,25 +116,20 @@ class Features:
             return Column(name, False, cells.astype(np.float64))
         return Column(name, False, np.array([number(name, cell) for cell in cells], np.float64))
 
-    def unknown(self, columns: list[Column]) -> dict[int, News]:
-        """Features without a column: the first row of each that has it -> those features and their values there."""
+    def news(self, columns: list[Column]) -> dict[int, News]:
+        """What has no column or code yet: the row in which it first comes up -> features and their values there."""
         rows: dict[int, News] = {}
-        for column in sorted(columns, key=lambda column: str(column.name)):
-            if column.name not in self.place:
-                present = [value is not None and value == value for value in column.values]
-                first = present.index(True)
-                rows.setdefault(first, []).append((column.name, column.values[first]))
-        return rows
-
-    def categories(self, columns: list[Column], part: slice) -> News:
-        """Categories without a code in these rows, in order of first appearance."""
-        news: News = []
-        for column in columns:
-            nominal, j = self.place.get(column.name, (False, 0))
+        for name, nominal, values in sorted(columns, key=lambda column: str(column.name)):
+            _, j = self.place.get(name, (None, -1))
+            known = self.codes[j] if nominal and j >= 0 else {}
             if nominal:
-                given = dict.fromkeys(value for value in column.values[part] if value is not None)
-                news += [(column.name, value) for value in given if value not in self.codes[j]]
-        return news
+                first = {value: row for row, value in reversed([*enumerate(values)]) if value not in known}
+                first.pop(None, None)
+            else:
+                first = {} if j >= 0 else {True: np.flatnonzero(values == values)[0]}
+            for row in first.values():
+                rows.setdefault(int(row), []).append((name, values[row]))
+        return rows
 
     def encode(self, columns: list[Column], part: slice) -> tuple[np.ndarray, np.ndarray]:
         """Rows of a batch as kernels take them."""
@@ -161,5 +156,10 @@ def number(name: Hashable, value: Any) -> float:
     if not is_number(value):
         raise ValueError(f"feature {name!r} is {value!r}: it was a number when it first came")
     if math.isinf(value):
-        raise ValueError(f"feature {name!r} is {value!r}: numbers must be finite, or NaN where missing")
+        raise ValueError(f"feature {name!r} is {plain(value)!r}: numbers must be finite, or NaN where missing")
     return float(value)
+
+
+def plain(value: Any) -> Any:
+    """A label or value as Python has it: True, not np.True_."""
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,8 +1,8 @@
 """Room for features and categories that come late, in the arrays of a model that has learned already.
 
-A late feature counts as one that was missing so far, which is exact: the model is the same, number for number, as one
-that knew the column from the start. Only trees that use a random part of the features differ: such a tree draws a part
-of all the columns that there are now, and takes from it those that are new.
+A late feature counts as one that was missing so far, which loses nothing: but for the rounding of sums over features,
+the model is the one that would have known the column from the start. Only trees that use a random part of the features
+differ: such a tree draws a part of all the columns that there are now, and takes from it those that are new.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ import numpy as np
 from river import bandit
 
 from edgewise.boosting.decisions import Decision
-from edgewise.river.adapter import Adapter, plain
+from edgewise.river.adapter import Adapter
+from edgewise.river.features import plain
 from edgewise.river.late_features import padded
 
 
