@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import copy
+import doctest
+import importlib
 import inspect
+import json
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +30,7 @@ from edgewise.river.late_labels import _with_contexts
 from tests.small_streams import mixed_stream
 from tests.state import model_state, same
 
+TOP = Path(__file__).resolve().parent.parent
 CLASSIFIERS = [
     "AdaBoostOLM",
     "AdaOVA",
@@ -389,6 +394,7 @@ def test_one_output_becomes_two_mirrored():
     assert growing.model.edges_.shape == (3,)
 
 
+@pytest.mark.plain
 def test_label_memories_keep_their_contexts():
     memory = make_memory([ew.LabelMemory()], 2)
     rng = np.random.default_rng(0)
@@ -456,6 +462,7 @@ def test_many_categories():
 # -- features ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.plain
 def test_kinds_of_values():
     model = er.HoeffdingForest(n_estimators=1, seed=1)
     model.learn_one({"flag": True, 3: 7, ("t", 1): "x", "none": None, "nan": float("nan"), "np": np.float32(2)}, "a")
@@ -568,8 +575,9 @@ def test_a_policy_is_the_bandit_of_the_core(name):
     assert policy.clone()._n == 0
 
 
-def test_a_policy_with_late_feedback_and_late_features():
-    policy = whole_trees("AdaBandit")
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_policy_with_late_feedback_and_late_features(name):
+    policy = whole_trees(name)
     early, late = {"a": 1.0}, {"a": -1.0, "b": "new", "c": 2.0}
     first = policy.pull(["x", "y"], early)
     second = policy.pull(["x", "y"], late)
@@ -684,9 +692,16 @@ def test_without_river_the_error_says_what_to_install():
 
 
 def test_the_page_shows_what_its_example_prints():
-    import doctest
-
-    page = Path(__file__).resolve().parent.parent / "docs" / "river.md"
+    page = TOP / "docs" / "river.md"
     failed, tried = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert tried > 5
     assert failed == 0
+    named = set(re.findall(r"`(\w+)`", page.read_text().split("| kind |")[1].split("The networks")[0]))
+    assert set(er.__all__) <= named
+
+
+def test_the_table_of_times_is_that_of_the_results(monkeypatch):
+    monkeypatch.syspath_prepend(str(TOP / "benchmarks"))
+    results = TOP / "benchmarks" / "results"
+    made = importlib.import_module("river_models").markdown(json.loads((results / "river_models.json").read_text()))
+    assert made == (results / "river_models.md").read_text()
