@@ -266,7 +266,9 @@ def late_stream(n=200, k=3, seed=8):
     values[:40, 3], values[:80, 1], values[:120, 4] = np.nan, np.nan, np.nan
     order = [0, 2, 3, 1, 4]
     values[0, [0, 2]] = 0.5
+    values[40:80, 3] = values[40:80, 3] % 2
     values[40, 3], values[80, 1], values[120, 4] = 1.0, 0.7, 2.0
+    values[80, 3] = 3.0  # a new feature and a new category of an old one in one example
     return ew.Table(values[:, order], [X.features[j] for j in order]), y
 
 
@@ -301,6 +303,20 @@ def test_a_late_feature_is_one_that_was_missing(name, linear):
     assert growing.model.n_nodes_.tolist() == known.model.n_nodes_.tolist()
     assert growing.model.n_nodes_.max() > 1
     assert said(growing, {}) == pytest.approx(said(known, {}))
+
+
+@pytest.mark.parametrize("name", ["AdaBoostOLM", "StreamingGradientBoostingRegressor"])
+def test_late_features_without_trees(name):
+    X, y = late_stream(150)
+    linear = ew.SoftmaxRegression() if name == "AdaBoostOLM" else ew.RidgeRegression()
+    known = er.MODELS[name](linear, n_estimators=2, seed=1, features=declared(X, codes=False))
+    growing = er.MODELS[name](linear, n_estimators=2, seed=1)
+    targets = y if name == "AdaBoostOLM" else [float(label[-1]) for label in y]
+    for x, target in zip(dicts(X), targets, strict=True):
+        known.learn_one(x, target)
+        growing.learn_one(x, target)
+    ask = "decision_function" if name == "AdaBoostOLM" else "predict"
+    np.testing.assert_allclose(getattr(growing.model, ask)(X), getattr(known.model, ask)(X), rtol=1e-9)
 
 
 def test_trees_take_their_share_of_late_features():

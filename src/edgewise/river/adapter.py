@@ -50,13 +50,13 @@ class Adapter:
         self._features.admit(news)
         if not self._started:
             return
-        columns = self._features.columns()
-        if len(columns.names) > len(self.model._columns.names):
+        columns, known = self._features.columns(), self.model._columns
+        if len(columns.names) > len(known.names):
             if self._drawing is None:
                 # the core has the first two children of the seed
                 self._drawing = np.random.default_rng(self.seed).spawn(3)[2]
             add_columns(self.model, columns, self._drawing)
-        if columns.categories != self.model._columns.categories:
+        if columns.categories[: len(known.categories)] != known.categories:
             add_categories(self.model, columns)
 
     def _check_late(self, what: str, names: Iterable[Any]) -> None:

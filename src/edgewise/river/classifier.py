@@ -29,7 +29,7 @@ class StreamingClassifier(Adapter, base.MiniBatchClassifier):
 
     def _open(self, params: dict[str, Any]) -> None:
         super()._open(params)
-        given = dict.fromkeys(map(plain, self.classes or ()))
+        given = dict.fromkeys(map(plain, () if self.classes is None else self.classes))
         if self.classes is not None and len(given) < 2:
             raise ValueError(f"classes={self.classes!r}: at least 2 classes, or None")
         try:

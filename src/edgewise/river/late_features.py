@@ -50,27 +50,29 @@ def add_categories(model: Any, columns: Columns) -> None:
 def add_columns(model: Any, columns: Columns, rng: np.random.Generator) -> None:
     """Give the model columns that it does not have yet: those of `columns` after its own."""
     known = len(model._columns.names)
-    trees = [learner for learner in model._members() if isinstance(learner, HoeffdingTree | RegressionTree)]
-    is_tree = [isinstance(learner, HoeffdingTree | RegressionTree) for learner in model._members()]
-    of_trees = np.ones((len(trees), len(columns.names)), bool)
-    for row, tree in zip(of_trees, trees, strict=True):
-        row[:] = feature_subsets(tree.max_features, 1, row.size, rng)[0]
-    name = "tree_parameters_" if hasattr(model, "tree_parameters_") else "parameters_"
+    members = model._members()
+    name = "parameters_"
+    if hasattr(model, "tree_parameters_"):  # gradient boosters keep the parameters of their trees alone
+        name = "tree_parameters_"
+        members = [learner for learner in members if isinstance(learner, RegressionTree)]
+    is_tree = np.array([isinstance(learner, HoeffdingTree | RegressionTree) for learner in members], bool)
+    features = np.ones((len(members), len(columns.names)), bool)
+    for i in np.flatnonzero(is_tree):
+        features[i] = feature_subsets(members[i].max_features, 1, len(columns.names), rng)[0]
     drawn = getattr(model, name)
     if drawn is not None:
-        new = np.ones((len(drawn.features), len(columns.names) - known), bool)
-        new[np.flatnonzero(is_tree) if name == "parameters_" else slice(None)] = of_trees[:, known:]
-        drawn = drawn._replace(features=np.concatenate([drawn.features, new], axis=1))
-        setattr(model, name, drawn)
-        of_trees = drawn.features[is_tree] if name == "parameters_" else drawn.features
-    _change(model, lambda state: _with_columns(state, of_trees, columns))
+        features[:, :known] = drawn.features
+        setattr(model, name, drawn._replace(features=features))
+    _change(model, lambda state: _with_columns(state, features[is_tree], columns))
     model._columns = columns
 
 
 def _with_columns(state: Any, of_trees: np.ndarray, columns: Columns) -> Any:
+    """The state with more columns; `of_trees` [trees or groups of trees, columns] is what each may use."""
     forest, bank = state.forest, state.bank
+    # an ensemble without trees may keep one that nobody asks
     used = of_trees if len(of_trees) else np.ones((1, len(columns.names)), bool)
-    each = used.repeat(forest.root.size // len(used), axis=0) if forest.root.size else used[:0]
+    each = used.repeat(forest.root.size // len(used), axis=0)
     numeric, nominal = each[:, ~columns.nominal], each[:, columns.nominal]
     new_numeric = int((~columns.nominal).sum()) - forest.moments.shape[1]
     fresh = columns.n_categories[forest.categories.size :]

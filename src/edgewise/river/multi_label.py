@@ -27,7 +27,8 @@ class StreamingMultiLabelClassifier(Adapter, base.MultiLabelClassifier):
 
     def _open(self, params: dict[str, Any]) -> None:
         super()._open(params)
-        self._places: dict[Hashable, int] = {label: j for j, label in enumerate(dict.fromkeys(self.labels or ()))}
+        given = dict.fromkeys(() if self.labels is None else self.labels)
+        self._places: dict[Hashable, int] = {label: j for j, label in enumerate(given)}
 
     def learn_one(self, x: Mapping[Hashable, Any], y: Mapping[Hashable, Any], w: float = 1.0) -> None:
         """Learn one example: the labels that are true in `y`; those that `y` does not have are not relevant."""
