@@ -305,6 +305,7 @@ def test_a_late_feature_is_one_that_was_missing(name, linear):
     assert said(growing, {}) == pytest.approx(said(known, {}))
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("name", ["AdaBoostOLM", "StreamingGradientBoostingRegressor"])
 def test_late_features_without_trees(name):
     X, y = late_stream(150)
@@ -687,12 +688,14 @@ def test_learners_that_cannot_grow():
     settings = {"estimator": Mean(), "n_estimators": 2}
     regressor = er.StreamingGradientBoostingRegressor(**settings)
     regressor.learn_one({"a": 1.0}, 1.0)
-    with pytest.raises(ValueError, match="feature 'b' came late: learners that are Python objects cannot grow"):
+    with pytest.raises(ValueError, match="feature 'b' came late: only learners of edgewise can grow"):
         regressor.learn_one({"b": 1.0}, 1.0)
     classifier = er.StreamingGradientBoostingClassifier(**settings, classes=[0, 1], loss="logistic")
     classifier.learn_one({"a": 1.0}, 1)
     with pytest.raises(ValueError, match="class 2 came late"):
         classifier.learn_one({"a": 1.0}, 2)
+    with pytest.raises(ValueError, match="class 2 came late"):
+        classifier.learn_many(pd.DataFrame({"a": [1.0, 2.0]}), [1, 2])
     assert classifier.predict_one({"a": 1.0}) == 1
     assert isinstance(classifier, river_base.Classifier)
 

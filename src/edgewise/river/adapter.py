@@ -17,8 +17,16 @@ import numpy as np
 
 from edgewise.boosting.inputs import Columns
 from edgewise.boosting.stream_ensemble import Rows
+from edgewise.learners.given_votes import GivenVotes
+from edgewise.learners.hoeffding_tree import HoeffdingTree
+from edgewise.learners.label_memory import LabelMemory
+from edgewise.learners.linear import SoftmaxRegression
+from edgewise.learners.regression_tree import RegressionTree
+from edgewise.learners.ridge import RidgeRegression
 from edgewise.river.features import Column, Features
 from edgewise.river.late_features import add_categories, add_columns
+
+GROWING = HoeffdingTree | SoftmaxRegression | LabelMemory | GivenVotes | RegressionTree | RidgeRegression
 
 
 class Adapter:
@@ -38,6 +46,7 @@ class Adapter:
         settings = {name: value for name, value in params.items() if name not in self._additions and name != "seed"}
         self.model = self.core(random_state=self.seed, **settings)
         self.model._check()
+        self._can_grow = all(isinstance(learner, GROWING) for learner in self.model._members())
         self._features = Features(self.features)
         self._drawing: np.random.Generator | None = None
 
@@ -57,15 +66,18 @@ class Adapter:
                 self._drawing = np.random.default_rng(self.seed).spawn(3)[2]
             add_columns(self.model, columns, self._drawing)
         if columns.categories[: len(known.categories)] != known.categories:
-            add_categories(self.model, columns)
+            if self._can_grow:
+                add_categories(self.model, columns)
+            else:
+                self.model._widen(columns)
 
     def _check_late(self, what: str, names: Iterable[Any]) -> None:
-        """ValueError where learners written in Python would have to change their shape."""
-        late = list(names) if self._started else []
-        if late and hasattr(self.model, "_state") and self.model._state.objects:
+        """ValueError where learners that are not ours would have to change their shape."""
+        late = list(names) if self._started and not self._can_grow else []
+        if late:
             raise ValueError(
-                f"{what} {late[0]!r} came late: learners that are Python objects cannot grow, declare all of them "
-                "in the constructor"
+                f"{what} {late[0]!r} came late: only learners of edgewise can grow, declare all of them in the "
+                "constructor"
             )
 
     def _columns(self) -> Columns:

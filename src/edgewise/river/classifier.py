@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from river import base
 
-from edgewise.boosting.inputs import weight_array
+from edgewise.boosting.single_row import SingleRow
+from edgewise.boosting.stream_classifier import weight_array
 from edgewise.boosting.stream_ensemble import Rows
 from edgewise.boosting.streaming_gradient_boosting import class_targets, codes_of
 from edgewise.river.adapter import Adapter, is_absent, one_weight
 from edgewise.river.features import plain
 from edgewise.river.late_labels import add_labels
-from edgewise.river.single_row import SingleRow
 
 
 class StreamingClassifier(Adapter, base.MiniBatchClassifier):
@@ -187,7 +187,7 @@ class BoosterClassifier(StreamingClassifier):
         return int(single.guesses[0]), single.decisions, single.trace.restarts
 
     def _learn(self, rows: Rows, codes: np.ndarray, weights: np.ndarray) -> None:
-        if len(codes) > 1 or weights[0] == 0.0:
+        if len(codes) > 1 or weights[0] == 0.0 or not self._can_grow:
             super()._learn(rows, codes, weights)
             return
         model, code = self.model, int(codes[0])
@@ -203,7 +203,7 @@ class BoosterClassifier(StreamingClassifier):
             model.restarts_ += [(model.rounds_, int(i)) for i in np.flatnonzero(restarts[:, 0])]
 
     def _speak(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-        if len(rows.numeric) != 1:
+        if len(rows.numeric) != 1 or not self._can_grow:
             return super()._speak(rows)
         guess, decisions, _ = self._play(rows, True)
         return np.array([guess]), decisions

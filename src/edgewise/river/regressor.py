@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from river import base
 
-from edgewise.boosting.inputs import weight_array
+from edgewise.boosting.stream_classifier import weight_array
 from edgewise.boosting.stream_ensemble import Rows
 from edgewise.boosting.streaming_gradient_boosting import target_array
 from edgewise.river.adapter import Adapter, one_weight

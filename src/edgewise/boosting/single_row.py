@@ -80,18 +80,18 @@ class SingleRow:
             self.means,
             self.variances,
         )
-        plan, learners, committee, forest, bank, memory, potentials = ensemble
+        forest = ensemble.forest
+        n_learners = ensemble.learners.kind.size
         at = BEGIN
-        while at < learners.kind.size:
+        while at < n_learners:
             if at != BEGIN:
                 forest = enlarged(forest, self.trees, self.need)
-            known = Knowledge(forest, bank, memory)
             at = play_row(
-                plan,
-                learners,
-                committee,
-                potentials,
-                known,
+                ensemble.plan,
+                ensemble.learners,
+                ensemble.committee,
+                ensemble.potentials,
+                Knowledge(forest, ensemble.bank, ensemble.memory),
                 self.need,
                 in_scores,
                 chunk,
