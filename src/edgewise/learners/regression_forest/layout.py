@@ -158,7 +158,7 @@ def forest_with_categories(forest: RegressionForest, categories: np.ndarray) -> 
     for tree, columns in enumerate(forest.nominal):
         nominal[tree, columns[columns >= 0]] = True
     offset = slot_offsets(nominal, room)
-    slots = np.zeros((len(forest.slots), int(offset[:, -1].max()), forest.slots.shape[2]))
+    slots = np.zeros((len(forest.slots), max(1, int(offset[:, -1].max(initial=0))), forest.slots.shape[2]))
     for tree in range(forest.root.size):
         leaves = [int(forest.child[node]) for node in nodes_below(forest, tree) if forest.kind[node] == LEAF]
         for j, column in enumerate(forest.nominal[tree]):

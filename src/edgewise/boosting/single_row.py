@@ -1,0 +1,103 @@
+"""One row through a booster of single labels, with as little around it as can be.
+
+`schema.run` makes its working arrays anew and calls four kernels, which for a row at a time is most of the work:
+passing the arrays of a state costs more than ten trees do. Here the arrays are kept from row to row and one kernel is
+called. The numbers are those of `schema.run`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgewise._compile import routine
+from edgewise.boosting.schema import follow_experts, run_chunk, run_contexts, run_moments
+from edgewise.boosting.state import GROUP, Chunk, Ensemble, Knowledge, make_scratch, make_trace
+from edgewise.learners.forest.layout import enlarged, room_needed
+
+BEGIN = -1
+
+
+@routine
+def play_row(plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, room, first):
+    """`schema.run` for a chunk of one row: the learner to go on with once the forest is enlarged, N when done.
+
+    `first` is that learner, or BEGIN.
+    """
+    if first == BEGIN:
+        run_moments(known.forest, chunk)
+        run_contexts(known.memory, chunk, plan.n_labels)
+        for l in range(plan.n_labels):
+            trace.scores[0, l] = 0.0
+        for i in range(learners.kind.size):
+            trace.restarts[i, 0] = False
+    start = max(first, 0)
+    at, _ = run_chunk(plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, start, 0)
+    if at == learners.kind.size:
+        losses, weights, labels, shares, guesses, decisions = room
+        follow_experts(plan, chunk, trace, losses, weights, labels, shares, guesses, decisions)
+    return at
+
+
+class SingleRow:
+    """The arrays that one row needs, for a booster whose columns, categories and labels stay as they are."""
+
+    def __init__(self, ensemble: Ensemble) -> None:
+        k, n_learners, width = ensemble.plan.n_labels, ensemble.learners.kind.size, ensemble.forest.moments.shape[1]
+        self.trace = make_trace(1, n_learners, k)
+        self.scratch = make_scratch(ensemble.forest, k)
+        self.need = room_needed(ensemble.forest)
+        self.trees = k if (ensemble.learners.kind == GROUP).any() else 1
+        self.code, self.rounds, self.context = np.zeros((3, 1), np.int64)
+        self.weight, self.uniforms = np.ones(1), np.zeros((1, 1))
+        self.means, self.variances = np.zeros((2, 2, width))
+        losses, weights = np.zeros((2, n_learners))
+        labels, shares = np.zeros(n_learners, np.int32), np.zeros(k)
+        self.guesses, self.decisions = np.zeros(1, np.int64), np.zeros((1, k))
+        self.room = (losses, weights, labels, shares, self.guesses, self.decisions)
+
+    def play(
+        self,
+        ensemble: Ensemble,
+        numeric: np.ndarray,
+        nominal: np.ndarray,
+        *,
+        code: int = -1,
+        weight: float = 1.0,
+        rounds: int = 0,
+        uniforms: np.ndarray | None = None,
+        in_scores: bool = False,
+    ) -> Ensemble:
+        """Predict a row (`guesses`, `decisions`), then learn it where it has a code: the new state."""
+        self.code[0], self.weight[0], self.rounds[0] = code, weight, rounds
+        chunk = Chunk(
+            numeric,
+            nominal,
+            self.code,
+            self.weight,
+            self.rounds,
+            self.context,
+            self.uniforms if uniforms is None else uniforms,
+            self.means,
+            self.variances,
+        )
+        forest = ensemble.forest
+        n_learners = ensemble.learners.kind.size
+        at = BEGIN
+        while at < n_learners:
+            if at != BEGIN:
+                forest = enlarged(forest, self.trees, self.need)
+            at = play_row(
+                ensemble.plan,
+                ensemble.learners,
+                ensemble.committee,
+                ensemble.potentials,
+                Knowledge(forest, ensemble.bank, ensemble.memory),
+                self.need,
+                in_scores,
+                chunk,
+                self.trace,
+                self.scratch,
+                self.room,
+                at,
+            )
+        return ensemble if forest is ensemble.forest else ensemble._replace(forest=forest)
