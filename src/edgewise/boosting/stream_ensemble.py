@@ -7,16 +7,15 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from edgewise.boosting.inputs import Columns, checked_columns, columns_of, encode
+from edgewise.boosting.inputs import Columns, checked_columns, columns_of, encode, given
 from edgewise.boosting.members import Member, assemble, draw, members
 from edgewise.boosting.state import BINARY, GIVEN, LINEAR, MEMORY, Committee, Ensemble, Plan
+from edgewise.estimator import Estimator
 from edgewise.learners.forest.layout import with_categories
 from edgewise.learners.forest.structure import structure
 from edgewise.learners.given_votes import GivenVotes
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.linear import bank_with_categories
-from edgewise.parameters import Parameterized
-from edgewise.streams.table import as_table
 from edgewise.theory.potentials import zero_one_potentials
 
 # Rows that go through the learners together. Any number gives the same result; this one keeps a chunk in cache.
@@ -31,7 +30,7 @@ class Rows(NamedTuple):
     nominal: np.ndarray
 
 
-class StreamEnsemble(Parameterized):
+class StreamEnsemble(Estimator):
     """An ensemble of weak learners that votes and learns, one example after the other."""
 
     # parameters that every booster has
@@ -78,7 +77,11 @@ class StreamEnsemble(Parameterized):
 
     @property
     def feature_names_in_(self) -> np.ndarray:
-        return np.array(self._started().names, object)
+        """Names of the columns, if they came with names."""
+        columns = self._started()
+        if not columns.named:
+            raise AttributeError(f"this {type(self).__name__} was started with columns that have no names")
+        return np.array(columns.names, object)
 
     @property
     def learner_weights_(self) -> np.ndarray:
@@ -139,10 +142,22 @@ class StreamEnsemble(Parameterized):
 
     def _started(self) -> Columns:
         if not hasattr(self, "_columns"):
-            raise ValueError(
-                f"this {type(self).__name__} has learned nothing yet: call prequential, partial_fit or fit first"
-            )
+            self._not_started()
         return self._columns
+
+    def _fit(self, X: Any, *rest: Any, **more: Any) -> Self:
+        """Forget everything, then `partial_fit`."""
+
+        def learn(fresh: Self) -> None:
+            fresh.partial_fit(X, *rest, **more)
+            if fresh._rows_heard() == 0:
+                raise ValueError("nothing to learn from: X has 0 rows, or the sample_weight of every row is zero")
+
+        return self._anew(learn)
+
+    def _rows_heard(self) -> int:
+        """Rows of positive weight so far."""
+        return self.rounds_
 
     def _check(self) -> None:
         if not isinstance(self.n_estimators, int | np.integer) or self.n_estimators < 1:
@@ -178,10 +193,10 @@ class StreamEnsemble(Parameterized):
 
     def _rows(self, X: Any, k: int) -> Rows:
         """X as kernels take it, checked against the columns of the first call; changes nothing."""
-        table = as_table(X)
+        examples = given(X)
         known = getattr(self, "_columns", None)
-        columns = columns_of(table) if known is None else checked_columns(known, table)
-        rows = Rows(columns, *encode(columns, table))
+        columns = columns_of(examples) if known is None else checked_columns(known, examples, type(self).__name__)
+        rows = Rows(columns, *encode(columns, examples.table))
         if isinstance(self._members()[0], GivenVotes):
             check_votes(rows.numeric, self.n_estimators, k)
         return rows
