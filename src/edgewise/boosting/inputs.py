@@ -53,7 +53,7 @@ def columns_of(examples: Given) -> Columns:
 
 
 def checked_columns(columns: Columns, examples: Given, model: str) -> Columns:
-    """The columns with the table's new categories added; ValueError if the table does not fit the model of this name."""
+    """The columns with the table's new categories added; ValueError if the table does not fit the model."""
     table, named = examples
     check_names(model, columns.names, columns.named, table.feature_names, named)
     merged = []

@@ -74,14 +74,16 @@ class StreamRanker(StreamEnsemble):
         """Score, then learn, row by row; the scores [n, k] of the expert that was followed."""
         return self._learn(X, y, labels, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any, labels: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, labels: Any = None, sample_weight: Any = None, *, classes: Any = None
+    ) -> Self:
         """Learn further rows. The first call fixes the columns of X and the labels.
 
         y is an indicator matrix: an array, a frame or a scipy sparse matrix. `labels` names its columns; by default
         they have the names of a frame's columns, or their numbers. A vector of labels stands for label sets of one;
-        `labels` are then all that there are.
+        `labels` are then all that there are. `classes` is scikit-learn's word for `labels`.
         """
-        self._learn(X, y, labels, sample_weight)
+        self._learn(X, y, labels if classes is None else classes, sample_weight)
         return self
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -111,7 +113,7 @@ class StreamRanker(StreamEnsemble):
         return p
 
     def predict(self, X: Any) -> np.ndarray:
-        """Indicator matrix [n, k]: the labels that are at least as likely relevant as not. Of single labels, the best."""
+        """Indicator matrix [n, k]: the labels as likely relevant as not, or more; of single labels, the best."""
         if self._single:
             best = self._scores(X).argmax(axis=1)
             return self.labels_[best]

@@ -189,13 +189,13 @@ class StreamingNetworks(Estimator):
         self._ensemble, self._features, self._named = ensemble, features, named
         self.n_features_in_ = len(features)
         self.rows_ = getattr(self, "rows_", 0) + len(rows) * (self.epochs if shuffled else 1)
-        return guesses.cpu().numpy()
+        return guesses.cpu().numpy().astype(np.float64)
 
     def _scores(self, X: Any) -> np.ndarray:
         """Predictions [rows, m] of the loss's scores."""
         self._started()
         x = load_torch().from_numpy(self._inputs(X).rows).to(self._ensemble.device)
-        return self._ensemble.predict(x).cpu().numpy()
+        return self._ensemble.predict(x).cpu().numpy().astype(np.float64)
 
 
 class StreamingNetworksRegressor(StreamingNetworks):
@@ -290,7 +290,7 @@ class StreamingNetworksClassifier(StreamingNetworks):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities [rows, k] by the logistic function of the scores, or their softmax."""
-        scores = self._scores(X).astype(np.float64)
+        scores = self._scores(X)
         if self.classes_.size == 2:
             scores = np.hstack([np.zeros_like(scores), scores])
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))

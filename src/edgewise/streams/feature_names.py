@@ -12,7 +12,7 @@ MOST_NAMES = 5
 
 
 def has_names(X: Any) -> bool:
-    """Whether the columns of X have names: a frame's that are all text, or a table's unless they are those of arrays."""
+    """Whether the columns of X have names: a frame's if all are text, a table's unless they are those of arrays."""
     if isinstance(X, Table):
         return X.feature_names != array_names(X.shape[1])
     if not is_frame(X):

@@ -49,8 +49,8 @@ def first_classes(classes: Any, labels: np.ndarray) -> np.ndarray:
         broken = np.flatnonzero(labels != np.floor(labels))
         if broken.size:
             raise ValueError(
-                f"Unknown label type: continuous. y has {labels[broken[0]]} in row {broken[0]}, which looks like a target "
-                "of regression; pass classes= with the first rows if such numbers name classes"
+                f"Unknown label type: continuous. y has {labels[broken[0]]} in row {broken[0]}, like a target of "
+                "regression; pass classes= with the first rows if such numbers name classes"
             )
     found = np.unique(np.asarray(labels if classes is None else classes))
     if found.size < 2:
