@@ -88,6 +88,13 @@ class Estimator(Parameterized):
         return self._request("score", requests)
 
     def _request(self, method: str, requests: dict[str, bool | str | None]) -> Self:
+        import sklearn
+
+        if not sklearn.get_config()["enable_metadata_routing"]:
+            raise RuntimeError(
+                "This method is only available when metadata routing is enabled: "
+                "sklearn.set_config(enable_metadata_routing=True)"
+            )
         known = self._metadata(method)
         routing = self.get_metadata_routing()
         for name, wanted in requests.items():

@@ -18,7 +18,7 @@ class Given(NamedTuple):
     """Examples as a user gave them."""
 
     table: Table
-    named: bool  # whether the columns came with names
+    named: bool | None  # whether the columns came with names; None for a bare row, of which none are asked
 
 
 def given(X: Any) -> Given:
@@ -48,7 +48,7 @@ def columns_of(examples: Given) -> Columns:
         table.feature_names,
         nominal,
         tuple(feature.categories for feature in table.features if feature.categories is not None),
-        named,
+        bool(named),
     )
 
 

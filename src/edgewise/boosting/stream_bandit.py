@@ -77,9 +77,7 @@ class StreamBandit(StreamEnsemble):
                 raise ValueError(f"x has {len(x)} rows: decide takes 1, decide_many any number")
             return self.decide_many(x, classes=classes)[0]
         row = np.asarray(x, dtype=_cells(x))[None, :]
-        # A row has no names to check: it is in the order of the model's columns.
-        named = hasattr(self, "_columns") and self._columns.named
-        return self._decide_all(Given(as_table(row), named), row, classes)[0]
+        return self._decide_all(Given(as_table(row), None), row, classes)[0]
 
     def decide_many(self, X: Any, *, classes: Any = None) -> list[Decision]:
         """The labels to show for many examples, none of them learned before the last is decided."""

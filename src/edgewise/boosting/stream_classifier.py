@@ -55,7 +55,7 @@ class StreamClassifier(StreamEnsemble):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn these rows in their order."""
-        return self._fit(X, y, sample_weight=sample_weight)
+        return self._fit(X, y, sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
         """The label of each row. Never random: where Hedge would draw an expert, the experts' weighted vote decides."""

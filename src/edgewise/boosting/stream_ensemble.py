@@ -16,6 +16,7 @@ from edgewise.learners.forest.structure import structure
 from edgewise.learners.given_votes import GivenVotes
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.linear import bank_with_categories
+from edgewise.streams.targets import weight_array
 from edgewise.theory.potentials import zero_one_potentials
 
 # Rows that go through the learners together. Any number gives the same result; this one keeps a chunk in cache.
@@ -145,19 +146,13 @@ class StreamEnsemble(Estimator):
             self._not_started()
         return self._columns
 
-    def _fit(self, X: Any, *rest: Any, **more: Any) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then `partial_fit`."""
-
-        def learn(fresh: Self) -> None:
-            fresh.partial_fit(X, *rest, **more)
-            if fresh._rows_heard() == 0:
-                raise ValueError("nothing to learn from: X has 0 rows, or the sample_weight of every row is zero")
-
-        return self._anew(learn)
-
-    def _rows_heard(self) -> int:
-        """Rows of positive weight so far."""
-        return self.rounds_
+        X = given(X)
+        if not weight_array(sample_weight, len(X.table)).any():
+            raise ValueError("nothing to learn from: X has 0 rows, or the sample_weight of every row is zero")
+        weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return self._anew(lambda fresh: fresh.partial_fit(X, y, **weighted))
 
     def _check(self) -> None:
         if not isinstance(self.n_estimators, int | np.integer) or self.n_estimators < 1:

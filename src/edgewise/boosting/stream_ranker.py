@@ -88,7 +88,7 @@ class StreamRanker(StreamEnsemble):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn these rows in their order."""
-        return self._fit(X, y, sample_weight=sample_weight)
+        return self._fit(X, y, sample_weight)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores [n, k]: a label with a higher one is ranked above. Never random: see `follow` of the booster.
@@ -155,9 +155,6 @@ class StreamRanker(StreamEnsemble):
         return tags
 
     # -- inside ----------------------------------------------------------------------------------------------------
-
-    def _rows_heard(self) -> int:
-        return self.rounds_ + self.skipped_
 
     def _default_estimator(self) -> Member | Sequence[Member]:
         return [SoftmaxRegression(), BinaryRelevance(), EAGER_TREE]

@@ -63,7 +63,7 @@ class StreamingGradientBoostingRegressor(GradientStream):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn these rows in their order."""
-        return self._fit(X, y, sample_weight=sample_weight)
+        return self._fit(X, y, sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
         """The prediction of each row."""
@@ -119,7 +119,7 @@ class StreamingGradientBoostingClassifier(GradientStream):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn these rows in their order."""
-        return self._fit(X, y, sample_weight=sample_weight)
+        return self._fit(X, y, sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
         """The label of each row."""

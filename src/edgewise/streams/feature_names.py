@@ -33,17 +33,19 @@ def check_width(table: Table) -> None:
         raise ValueError(f"X has 0 feature(s) (shape={table.shape}) while a minimum of 1 is required.")
 
 
-def check_names(model: str, known: Sequence[str], known_named: bool, given: Sequence[str], given_named: bool) -> None:
+def check_names(
+    model: str, known: Sequence[str], known_named: bool, given: Sequence[str], given_named: bool | None
+) -> None:
     """ValueError unless the columns given are those that `model` was started with; a warning if one side has no names.
 
-    Names are compared where both sides have them; the number of columns always.
+    Names are compared where both sides have them; the number of columns always. None: no names are asked for.
     """
     if known_named and given_named and tuple(known) != tuple(given):
         raise ValueError(_difference(known, given))
     if len(given) != len(known):
         names = f": {', '.join(known[:MOST_NAMES])}{', ...' if len(known) > MOST_NAMES else ''}" if known_named else ""
         raise ValueError(f"X has {len(given)} features, but {model} is expecting {len(known)} features as input{names}")
-    if known_named and not given_named:
+    if known_named and given_named is False:
         _warn(f"X does not have valid feature names, but {model} was fitted with feature names")
     elif given_named and not known_named:
         _warn(f"X has feature names, but {model} was fitted without feature names")
