@@ -43,7 +43,7 @@ def state_of(model, name):
 def everything(value):
     """All that an object is made of, as lists of numbers and text: nothing that it remembers is left out."""
     if isinstance(value, np.ndarray):
-        return [value.shape, value.dtype.str, value.tolist()]
+        return [value.shape, value.dtype.str, value.tolist() if value.dtype.hasobject else value.tobytes()]
     if isinstance(value, np.random.Generator):
         return everything(value.bit_generator.state)
     if isinstance(value, dict):
@@ -121,10 +121,8 @@ def test_predicting_changes_nothing(name):
     first = answers(model, X)
     model.score(X, y)
     repr(model)
-    if name not in BATCH:
-        model.edges_ if hasattr(type(model), "edges_") else None
-    if name in ONLINE:
-        model.nbytes, model.n_nodes_, model.learner_weights_
+    for seen in ("edges_", "learner_weights_", "n_nodes_", "nbytes", "feature_names_in_"):
+        getattr(model, seen, None)
     assert same(everything(model), before)
     assert_same(answers(model, X), first)
     if name in STREAMING:
@@ -222,21 +220,21 @@ CAP = 9
 
 @pytest.mark.parametrize("name", params(ONLINE))
 def test_memory_is_bounded_where_nodes_are(name):
-    X, y = examples(name, 1500)
+    X, y = examples(name, 2400)
     if name.startswith("StreamingGradientBoosting"):
         learner, most = clone(ALL[name].learner).set_params(max_depth=2), 2**3 - 1
     else:
         learner, most = clone(ALL[name].learner).set_params(max_nodes=CAP), CAP
     model = model_of(name, estimator=learner)
     sizes = []
-    for first in range(0, 1500, 500):
-        learn(model, name, X[first : first + 500], y[first : first + 500])
+    for first in range(0, 2400, 800):
+        learn(model, name, X[first : first + 800], y[first : first + 800])
         sizes.append(model.nbytes)
     assert model.n_nodes_.max() <= most
     free = model_of(name)
     learn(free, name, X, y)
     assert free.n_nodes_.max() > most, "without a cap the trees would be larger"
-    assert sizes[0] == sizes[1] == sizes[2] <= free.nbytes
+    assert sizes[1] == sizes[2] <= free.nbytes
 
 
 @pytest.mark.parametrize("name", params(BATCH))

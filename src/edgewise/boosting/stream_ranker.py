@@ -100,7 +100,8 @@ class StreamRanker(StreamEnsemble):
 
     def rank(self, X: Any) -> np.ndarray:
         """Labels [n, k] of each row in order, best first; ties go to the lowest label."""
-        return self.labels_[np.argsort(-self._scores(X), axis=1, kind="stable")]
+        order = np.argsort(-self._scores(X), axis=1, kind="stable")
+        return self.labels_[order]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability [n, k] that each label is relevant: `edgewise.boosting.calibration`; of single labels, that

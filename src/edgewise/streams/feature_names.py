@@ -66,4 +66,4 @@ def _difference(known: Sequence[str], given: Sequence[str]) -> str:
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=6)  # the caller of predict or partial_fit
+    warnings.warn(message, UserWarning, stacklevel=7)  # the caller of predict or partial_fit
