@@ -27,7 +27,7 @@ class Estimator(Parameterized):
 
     # -- learning anew ---------------------------------------------------------------------------------------------
 
-    def _anew(self, learn: Callable[[Self], Any]) -> Self:
+    def _anew(self, learn: Callable[[Any], Any]) -> Self:
         """Forget everything, then learn; a model that cannot learn stays as it was."""
         fresh = type(self)(**self.get_params(deep=False))
         learn(fresh)
