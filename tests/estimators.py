@@ -85,3 +85,8 @@ def numeric_examples(name: str, n: int = 200, seed: int = 0) -> tuple[np.ndarray
     """The same with numeric features alone, as an array without gaps."""
     table, y = examples(name, n, seed)
     return np.nan_to_num(table.values), y
+
+
+def seeded(kind: Kind) -> dict[str, int]:
+    """The parameter that decides everything, if the estimator has one."""
+    return {"random_state": 1} if "random_state" in kind.make().get_params() else {}

@@ -13,21 +13,26 @@ SHARES = (
     "With two classes as with more, the probabilities are shares of one vote per class, and the scores are these "
     "votes: the difference of two scores does not decide the ratio of two shares."
 )
+COLUMN = (
+    "A matrix of one column is an indicator matrix of one label, in which there is nothing to rank; only a vector "
+    "stands for one label per row."
+)
 
 WEIGHTS = {
     "check_sample_weight_equivalence_on_dense_data": ONE_AFTER_THE_OTHER,
     "check_sample_weight_equivalence_on_sparse_data": ONE_AFTER_THE_OTHER,
 }
+RANKING = WEIGHTS | {"check_supervised_y_2d": COLUMN}
 
 # {estimator: {check: reason}}
 SKIPPED: dict[str, dict[str, str]] = {
     "AdaBoostOLM": WEIGHTS,
-    "AdaOLMR": WEIGHTS,
+    "AdaOLMR": RANKING,
     "AdaOVA": WEIGHTS,
     "BinBandit": {"check_decision_proba_consistency": SHARES},
     "HoeffdingForest": WEIGHTS,
     "OneVsAllOLM": WEIGHTS,
-    "OnlineBMR": WEIGHTS,
+    "OnlineBMR": RANKING,
     "OnlineMBBM": WEIGHTS,
     "OzaBoost": WEIGHTS,
     "StreamingGradientBoostingClassifier": WEIGHTS,

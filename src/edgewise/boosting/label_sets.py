@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 
-def is_vector(Y: Any, n: int) -> bool:
-    """Whether Y has one label for each of n rows."""
-    return not hasattr(Y, "toarray") and np.asarray(Y).shape in ((n,), (n, 1))
+def is_vector(Y: Any) -> bool:
+    """Whether Y has one label for each row; a column does not, but is an indicator matrix of one label."""
+    return not hasattr(Y, "toarray") and np.asarray(Y).ndim == 1
 
 
 def indicator(Y: Any, n: int, names: np.ndarray | None) -> np.ndarray:

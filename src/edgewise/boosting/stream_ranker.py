@@ -217,7 +217,7 @@ class StreamRanker(StreamEnsemble):
         known = self.labels_ if hasattr(self, "_columns") else None
         if known is not None and labels is not None and not np.array_equal(np.asarray(labels), known):
             raise ValueError(f"labels={labels!r}: this model was started with {known.tolist()!r}")
-        if self._single if known is not None else is_vector(y, n):
+        if self._single if known is not None else is_vector(y):
             found = label_array(y, n)
             names = first_classes(labels, found) if known is None else known
             return label_codes(found, names)[:, None] == np.arange(names.size), names
@@ -239,7 +239,7 @@ class StreamRanker(StreamEnsemble):
         else:
             self._begin(rows.columns, k)
             self.labels_ = names
-            self._single = is_vector(y, n)
+            self._single = is_vector(y)
             self.skipped_ = 0
         sizes = relevant.sum(axis=1)
         one_sided = (sizes == 0) | (sizes == k)

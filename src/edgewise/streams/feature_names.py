@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from edgewise.streams.table import Table, is_frame
+from edgewise.streams.table import Table, array_name, is_frame
 
 MOST_NAMES = 5
 
@@ -14,17 +14,12 @@ MOST_NAMES = 5
 def has_names(X: Any) -> bool:
     """Whether the columns of X have names: a frame's if all are text, a table's unless they are those of arrays."""
     if isinstance(X, Table):
-        return X.feature_names != array_names(X.shape[1])
+        return any(feature.name != array_name(column) for column, feature in enumerate(X.features))
     if not is_frame(X):
         return False
     import narwhals as nw
 
     return all(isinstance(name, str) for name in nw.from_native(X, eager_only=True).columns)
-
-
-def array_names(n: int) -> tuple[str, ...]:
-    """What a table calls the n columns of an array."""
-    return tuple(f"x{column}" for column in range(n))
 
 
 def check_width(table: Table) -> None:

@@ -206,7 +206,7 @@ def _from_array(X: Any) -> Table:
     if array.ndim != 2:
         advice = ". Reshape your data: one row is X.reshape(1, -1)" if array.ndim == 1 else ""
         raise ValueError(f"X has shape {array.shape}: expected two dimensions, one row per example{advice}")
-    names = [f"x{column}" for column in range(array.shape[1])]
+    names = [array_name(column) for column in range(array.shape[1])]
     if array.dtype.kind in "biuf":
         return Table(array, [Feature(name) for name in names])
     if array.dtype.kind == "c":
@@ -215,6 +215,11 @@ def _from_array(X: Any) -> Table:
         raise ValueError(f"X has dtype {array.dtype}: expected numbers, text or objects")
     columns = [_object_column(list(array[:, column])) for column in range(array.shape[1])]
     return _from_columns(names, columns, len(array))
+
+
+def array_name(column: int) -> str:
+    """What a table calls a column of an array."""
+    return f"x{column}"
 
 
 def is_frame(X: Any) -> bool:
