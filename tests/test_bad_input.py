@@ -27,7 +27,7 @@ def infinite():
 CASES = {
     "wrong width": (
         lambda m: m.partial_fit(np.zeros((4, 2)), Y[:4]),
-        "X has 2 features: this model was started with 5",
+        "X has 2 features, but AdaBoostOLM is expecting 5 features as input: n0, n1, n2, c0, c1",
     ),
     "wrong width when predicting": (lambda m: m.predict(np.zeros((4, 9))), "X has 9 features"),
     "unknown class": (

@@ -38,7 +38,7 @@ CASES = {
         "y has class 'nobody' in row 1: this model knows 'class0', 'class1', 'class2'",
     ),
     "other classes": (lambda m: m.decide(X[0], classes=["a", "b"]), "this model was started with"),
-    "wrong width": (lambda m: m.decide(np.zeros(3)), "X has 3 features: this model was started with 5"),
+    "wrong width": (lambda m: m.decide(np.zeros(3)), "X has 3 features, but .* is expecting 5"),
     "many rows where one is decided": (lambda m: m.decide(X[:2]), "x has 2 rows: decide takes 1"),
     "infinite value": (lambda m: m.decide_many(infinite()), "infinite value in row 1, column 'n0'"),
     "rate of 1 from a function": (

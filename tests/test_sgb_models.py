@@ -225,8 +225,8 @@ def test_bad_rows_leave_the_model_as_it_was():
     endless = u[:5].copy()
     endless[2] = np.inf
     for rows, targets, told in (
-        (X[:5], holed, "y is nan in row 3: targets must be finite"),
-        (X[:5], endless, "y is inf in row 2"),
+        (X[:5], holed, "y has nan in row 3: targets must be finite"),
+        (X[:5], endless, "y has inf in row 2"),
         (X[:5], u[:4], "one row of targets for each of the 5 rows"),
         (X[:5], u[:5, 0], "y has 1 outputs: this model was started with 2"),
         (X[:5], np.array([["a", "b"]] * 5), "targets must be numbers"),

@@ -18,7 +18,7 @@ class Parameterized:
         params = {name: getattr(self, name) for name in self._defaults()}
         if deep:
             for name, value in list(params.items()):
-                if isinstance(value, Parameterized):
+                if _has_params(value):
                     params |= {f"{name}__{key}": inner for key, inner in value.get_params().items()}
         return params
 
@@ -31,7 +31,7 @@ class Parameterized:
             head, _, tail = name.partition("__")
             if tail:
                 inner = getattr(self, head)
-                if not isinstance(inner, Parameterized):
+                if not _has_params(inner):
                     raise ValueError(f"{name}={value!r}: {head}={inner!r} has no parameters to set")
                 inner.set_params(**{tail: value})
             else:
@@ -45,6 +45,11 @@ class Parameterized:
             if _differs(getattr(self, name), default)
         ]
         return f"{type(self).__name__}({', '.join(told)})"
+
+
+def _has_params(value: Any) -> bool:
+    """Whether an object has parameters of its own, ours or an estimator of scikit-learn."""
+    return hasattr(value, "get_params") and not isinstance(value, type)
 
 
 def _differs(value: Any, default: Any) -> bool:

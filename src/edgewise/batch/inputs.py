@@ -75,6 +75,8 @@ def read_examples(estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any) 
     check_classification_targets(labels)
     weights = _check_sample_weight(sample_weight, table.values[:, :1], dtype=np.float64, ensure_non_negative=True)
     counted = weights > 0.0
+    if not counted.any():
+        raise ValueError("the sample_weight of every row is zero: there is nothing to learn from")
     if not counted.all():
         table, labels, weights = table[counted], labels[counted], weights[counted]
     classes, codes = np.unique(labels, return_inverse=True)

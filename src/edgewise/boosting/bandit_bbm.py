@@ -21,7 +21,8 @@ from edgewise.boosting.bandit_trees import bandit_tree
 from edgewise.boosting.edges import majority_edges
 from edgewise.boosting.members import Member
 from edgewise.boosting.state import LABEL_VOTES, OF_VOTE, POTENTIAL
-from edgewise.boosting.stream_bandit import ROUNDS, Exploration, StreamBandit, cost_limits, shares_of
+from edgewise.boosting.stream_bandit import ROUNDS, Exploration, StreamBandit, cost_limits
+from edgewise.boosting.stream_classifier import shares_of
 from edgewise.theory.bandit_bounds import bandit_majority_bound, excess_noise, theory_rate
 from edgewise.theory.bandit_estimates import ESTIMATES
 from edgewise.theory.bounds import Bound

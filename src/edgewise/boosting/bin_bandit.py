@@ -31,7 +31,8 @@ import numpy as np
 
 from edgewise.boosting.binary_rounds import run_binary_rounds
 from edgewise.boosting.state import PROBABILITY, Ensemble
-from edgewise.boosting.stream_bandit import ROUNDS, Exploration, StreamBandit, shares_of
+from edgewise.boosting.stream_bandit import ROUNDS, Exploration, StreamBandit
+from edgewise.boosting.stream_classifier import shares_of
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.ranges import LogUniform
 from edgewise.theory.bandit_bounds import theory_rate

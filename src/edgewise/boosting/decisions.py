@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.boosting.bandit_schema import Cast
+from edgewise.estimator import writable
 
 
 class Decision(NamedTuple):
@@ -38,6 +39,10 @@ class Pending:
         self.waiting: dict[int, Decision] = {}
         self.next_id = 0
         self.last_expired = -1
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Feedback is written into the decision, whose arrays may come as read-only memory maps."""
+        vars(self).update(writable(state))
 
     def __len__(self) -> int:
         return len(self.waiting)

@@ -29,12 +29,13 @@ from edgewise.boosting.gradient_schema import (
     check_shapes,
     run,
 )
-from edgewise.boosting.inputs import Columns, weight_array
+from edgewise.boosting.inputs import Columns
 from edgewise.boosting.members import foreign_bank
 from edgewise.boosting.stream_ensemble import CHUNK_ROWS, Rows, StreamEnsemble
 from edgewise.learners.regression_forest.layout import forest_with_categories, regression_structure
 from edgewise.learners.regression_tree import RegressionTree
 from edgewise.learners.ridge import RidgeRegression, ridge_with_categories
+from edgewise.streams.targets import weight_array
 from edgewise.theory.gradient_bounds import RegretBound, edges_of, residual_bound, smooth_bound, step_from_edge
 from edgewise.theory.projections import region_of
 from edgewise.theory.regression_losses import Loss

@@ -1,4 +1,4 @@
-"""From what users give (arrays, frames, tables, labels) to what kernels take, checked once.
+"""From what users give (arrays, frames, tables) to what kernels take, checked once; `streams.targets` has the labels.
 
 A model remembers the columns of its first call: their number, which are nominal, and the code of each category.
 Categories may appear later; they get the next code, so earlier codes never change.
@@ -10,7 +10,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.streams.table import Table
+from edgewise.streams.feature_names import check_names, check_width, has_names
+from edgewise.streams.table import Table, as_table
+
+
+class Given(NamedTuple):
+    """Examples as a user gave them."""
+
+    table: Table
+    named: bool | None  # whether the columns came with names; None for a bare row, of which none are asked
+
+
+def given(X: Any) -> Given:
+    """X as a table: anything that `as_table` takes."""
+    return X if isinstance(X, Given) else Given(as_table(X), has_names(X))
 
 
 class Columns(NamedTuple):
@@ -19,34 +32,30 @@ class Columns(NamedTuple):
     names: tuple[str, ...]
     nominal: np.ndarray  # Boolean, one per column
     categories: tuple[tuple[str, ...], ...]  # of each nominal column, in the order of their codes
+    named: bool = True  # whether the columns came with names
 
     @property
     def n_categories(self) -> np.ndarray:
         return np.array([len(values) for values in self.categories], np.int64)
 
 
-def columns_of(table: Table) -> Columns:
+def columns_of(examples: Given) -> Columns:
     """The columns of a table, as a model starts with them."""
-    if table.shape[1] == 0:
-        raise ValueError("X has 0 features: a model needs at least 1")
+    table, named = examples
+    check_width(table)
     nominal = np.array([feature.categories is not None for feature in table.features])
     return Columns(
-        tuple(feature.name for feature in table.features),
+        table.feature_names,
         nominal,
         tuple(feature.categories for feature in table.features if feature.categories is not None),
+        bool(named),
     )
 
 
-def checked_columns(columns: Columns, table: Table) -> Columns:
-    """The columns with the table's new categories added; ValueError if the table does not fit."""
-    if table.shape[1] != len(columns.names):
-        raise ValueError(
-            f"X has {table.shape[1]} features: this model was started with {len(columns.names)} "
-            f"({', '.join(columns.names[:4])}{', ...' if len(columns.names) > 4 else ''})"
-        )
-    names = table.feature_names
-    if names != columns.names and sorted(names) == sorted(columns.names):
-        raise ValueError(f"X has its columns in another order: this model was started with {', '.join(columns.names)}")
+def checked_columns(columns: Columns, examples: Given, model: str) -> Columns:
+    """The columns with the table's new categories added; ValueError if the table does not fit the model."""
+    table, named = examples
+    check_names(model, columns.names, columns.named, table.feature_names, named)
     merged = []
     kept = iter(columns.categories)
     for column, (feature, nominal) in enumerate(zip(table.features, columns.nominal, strict=True)):
@@ -80,53 +89,3 @@ def encode(columns: Columns, table: Table) -> tuple[np.ndarray, np.ndarray]:
         values = table.values[:, column]
         nominal[:, j] = translation[np.where(np.isnan(values), len(given), values).astype(np.int64)]
     return numeric, nominal
-
-
-def label_array(y: Any, n: int) -> np.ndarray:
-    """Labels as a one-dimensional array of length n."""
-    labels = np.asarray(y)
-    if labels.ndim != 1 or labels.size != n:
-        raise ValueError(f"y has shape {labels.shape}: one label for each of the {n} rows of X is needed")
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        raise ValueError(f"y is missing (NaN) in row {int(np.flatnonzero(np.isnan(labels))[0])}: labels must be given")
-    if labels.dtype.kind == "O":
-        absent = [row for row, label in enumerate(labels) if label is None or label != label]
-        if absent:
-            raise ValueError(f"y is missing in row {absent[0]}: labels must be given")
-    return labels
-
-
-def class_array(classes: Any) -> np.ndarray:
-    """The distinct classes, sorted."""
-    found = np.unique(np.asarray(classes))
-    if found.size < 2:
-        raise ValueError(
-            f"classes={found.tolist()!r}: at least 2 classes are needed; pass classes= with the first rows"
-        )
-    return found
-
-
-def label_codes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """The place of each label among the classes; ValueError for a class that is not there."""
-    codes = np.searchsorted(classes, labels).clip(0, classes.size - 1)
-    unknown = np.flatnonzero(classes[codes] != labels)
-    if unknown.size:
-        known = ", ".join(map(repr, classes[:8].tolist())) + (", ..." if classes.size > 8 else "")
-        raise ValueError(
-            f"y has class {labels[unknown[0]].item() if hasattr(labels[unknown[0]], 'item') else labels[unknown[0]]!r} "
-            f"in row {unknown[0]}: this model knows {known}"
-        )
-    return codes.astype(np.int64)
-
-
-def weight_array(sample_weight: Any, n: int) -> np.ndarray:
-    """Weights of the examples: 1 where none are given."""
-    if sample_weight is None:
-        return np.ones(n)
-    weights = np.array(sample_weight, dtype=np.float64)  # a copy: the kernels are compiled for plain arrays
-    if weights.shape != (n,):
-        raise ValueError(f"sample_weight has shape {weights.shape}: one weight for each of the {n} rows is needed")
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0.0)))
-    if bad.size:
-        raise ValueError(f"sample_weight={weights[bad[0]]} in row {bad[0]}: weights must be finite and not negative")
-    return weights

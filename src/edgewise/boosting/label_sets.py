@@ -1,10 +1,18 @@
-"""From indicator matrices (arrays, frames, scipy sparse matrices) to the label sets that kernels take, checked once."""
+"""From indicator matrices (arrays, frames, scipy sparse matrices) to the label sets that kernels take, checked once.
+
+A vector of labels stands for label sets of one label each.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+
+
+def is_vector(Y: Any) -> bool:
+    """Whether Y has one label for each row; a column does not, but is an indicator matrix of one label."""
+    return not hasattr(Y, "toarray") and np.asarray(Y).ndim == 1
 
 
 def indicator(Y: Any, n: int, names: np.ndarray | None) -> np.ndarray:

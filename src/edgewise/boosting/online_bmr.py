@@ -19,6 +19,7 @@ import numpy as np
 from edgewise.boosting.members import Member
 from edgewise.boosting.ranking_state import LABEL, LAST, START, RankingPlan
 from edgewise.boosting.state import POTENTIAL
+from edgewise.boosting.stream_classifier import shares_of
 from edgewise.boosting.stream_ensemble import CHUNK_ROWS
 from edgewise.boosting.stream_ranker import StreamRanker
 from edgewise.theory.ranking_bounds import RankBound, majority_rank_bound
@@ -86,6 +87,9 @@ class OnlineBMR(StreamRanker):
 
     def _potentials(self, k: int) -> PairPotentials:
         return pair_potentials(k, self.n_estimators, self.edge)
+
+    def _shares(self, scores: np.ndarray) -> np.ndarray:
+        return shares_of(scores)
 
     def _prepare(self, sizes: np.ndarray) -> None:
         potentials = with_sizes(self._ensemble.potentials, self.loss, sizes)

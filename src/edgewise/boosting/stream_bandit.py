@@ -11,12 +11,13 @@ import numpy as np
 
 from edgewise.boosting.bandit_schema import LEARNING, SCORING, VOTING, Cast, make_cast, play, run_rounds
 from edgewise.boosting.decisions import Decision, Pending
-from edgewise.boosting.inputs import class_array, label_array, label_codes
+from edgewise.boosting.inputs import Given, given
 from edgewise.boosting.state import GIVEN, Chunk
 from edgewise.boosting.stream_classifier import softmax
 from edgewise.boosting.stream_ensemble import Rows, StreamEnsemble
 from edgewise.learners.label_memory import LabelMemory
 from edgewise.streams.table import as_table
+from edgewise.streams.targets import first_classes, known_classes, label_array, label_codes
 from edgewise.theory.experts import VOTE
 
 # Rounds that one compiled call plays. Any number gives the same result.
@@ -47,6 +48,7 @@ class StreamBandit(StreamEnsemble):
     number, as deciding and giving feedback row by row.
     """
 
+    _task = "classifier"
     # parameters that every bandit booster has
     exploration: Exploration
     max_pending: int
@@ -70,25 +72,17 @@ class StreamBandit(StreamEnsemble):
             rows = Rows(self._columns, np.array(x[None, :]), np.zeros((1, 0), np.int32))
             uniforms = self._rng.random((1, 2 + self.n_estimators))
             return self._decide(rows, self._rates(self.classes_.size, self.decisions_, 1), uniforms, [x])[0]
-        table = x if hasattr(x, "shape") and len(x.shape) == 2 else np.asarray(x, dtype=_cells(x))[None, :]
-        if len(table) != 1:
-            raise ValueError(f"x has {len(table)} rows: decide takes 1, decide_many any number")
-        return self.decide_many(table, classes=classes)[0]
+        if hasattr(x, "shape") and len(x.shape) == 2:
+            if len(x) != 1:
+                raise ValueError(f"x has {len(x)} rows: decide takes 1, decide_many any number")
+            return self.decide_many(x, classes=classes)[0]
+        row = np.asarray(x, dtype=_cells(x))[None, :]
+        return self._decide_all(Given(as_table(row), None), row, classes)[0]
 
     def decide_many(self, X: Any, *, classes: Any = None) -> list[Decision]:
         """The labels to show for many examples, none of them learned before the last is decided."""
-        self._check()
-        table = as_table(X)
-        known = self._classes(classes)
-        rows = self._rows(table, known.size)
-        rates = self._rates(known.size, getattr(self, "decisions_", 0), len(table))
-        self._open(rows, classes)
-        given = X if isinstance(X, np.ndarray | list | tuple) else table
-        return [
-            decision
-            for part, uniforms in self._parts(np.ones(len(table), bool))
-            for decision in self._decide(some_of(rows, part), rates[part], uniforms, given[part])
-        ]
+        examples = given(X)
+        return self._decide_all(examples, X if isinstance(X, np.ndarray | list | tuple) else examples.table, classes)
 
     def feedback(self, decision: Decision | int, correct: bool) -> bool:
         """Learn whether the label of a decision was right; True if learned, False if it was known (`repeated_`)."""
@@ -119,10 +113,7 @@ class StreamBandit(StreamEnsemble):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Forget everything, then replay these rows in their order."""
-        fresh = type(self)(**self.get_params(deep=False))
-        fresh.prequential(X, y)
-        self.__dict__.update(fresh.__dict__)
-        return self
+        return self._fit(X, y)
 
     def trace(self, X: Any, y: Any, *, classes: Any = None) -> BanditHistory:
         """Like `prequential`, but tells everything that happened."""
@@ -186,6 +177,12 @@ class StreamBandit(StreamEnsemble):
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         return softmax(scores)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # It is told right or wrong, not the label, so that it learns slower than a classifier.
+        tags.classifier_tags.poor_score = True
+        return tags
+
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _check(self) -> None:
@@ -218,13 +215,10 @@ class StreamBandit(StreamEnsemble):
     def _classes(self, classes: Any, labels: np.ndarray | None = None) -> np.ndarray:
         """The classes of the model, checked against those that are given now."""
         if hasattr(self, "classes_"):
-            given = self.classes_ if classes is None else np.unique(np.asarray(classes))
-            if not np.array_equal(given, self.classes_):
-                raise ValueError(f"classes={given.tolist()!r}: this model was started with {self.classes_.tolist()!r}")
-            return self.classes_
+            return known_classes(self, classes)
         if classes is None and labels is None:
             raise ValueError("classes=None: the first decision needs the labels to choose from")
-        return class_array(labels if classes is None else classes)
+        return first_classes(classes, np.zeros(0) if labels is None else labels)
 
     def _open(self, rows: Rows, classes: Any, labels: np.ndarray | None = None) -> None:
         """Start the model with these rows, or make room for what is new in them."""
@@ -254,6 +248,20 @@ class StreamBandit(StreamEnsemble):
         means, variances = np.zeros((2, n + 1, width))
         codes = none if labels is None else labels
         return Chunk(rows.numeric, rows.nominal, codes, np.ones(n), rounds, none, np.zeros((n, 1)), means, variances)
+
+    def _decide_all(self, examples: Given, features: Any, classes: Any) -> list[Decision]:
+        """Decisions on all examples; `features` are the same rows as they were given."""
+        self._check()
+        known = self._classes(classes)
+        rows = self._rows(examples, known.size)
+        n = len(examples.table)
+        rates = self._rates(known.size, getattr(self, "decisions_", 0), n)
+        self._open(rows, classes)
+        return [
+            decision
+            for part, uniforms in self._parts(np.ones(n, bool))
+            for decision in self._decide(some_of(rows, part), rates[part], uniforms, features[part])
+        ]
 
     def _decide(self, rows: Rows, rates: np.ndarray, uniforms: np.ndarray, given: Any) -> list[Decision]:
         """Decisions on a chunk of rows."""
@@ -285,8 +293,8 @@ class StreamBandit(StreamEnsemble):
     def _replay(self, X: Any, y: Any, classes: Any) -> Iterator[Cast]:
         """Check everything, so that bad input leaves the model as it was; then play in chunks, giving each."""
         self._check()
-        X = as_table(X)
-        labels = label_array(y, len(X))
+        X = given(X)
+        labels = label_array(y, len(X.table))
         known = self._classes(classes, labels)
         codes = label_codes(labels, known)
         rows = self._rows(X, known.size)
@@ -324,12 +332,6 @@ class StreamBandit(StreamEnsemble):
 def some_of(rows: Rows, part: slice) -> Rows:
     """The rows of a slice."""
     return Rows(rows.columns, rows.numeric[part], rows.nominal[part])
-
-
-def shares_of(scores: np.ndarray) -> np.ndarray:
-    """Scores that are not negative as shares of their sum, row by row; uniform where all are 0."""
-    total = scores.sum(axis=1, keepdims=True)
-    return np.divide(scores, total, out=np.full(scores.shape, 1.0 / scores.shape[1]), where=total > 0.0)
 
 
 def cost_limits(clip: float | None, grain: float | None) -> tuple[float, float]:

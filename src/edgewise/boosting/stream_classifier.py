@@ -6,11 +6,11 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from edgewise.boosting.inputs import class_array, label_array, label_codes, weight_array
+from edgewise.boosting.inputs import given
 from edgewise.boosting.schema import run
 from edgewise.boosting.state import Chunk, Trace
 from edgewise.boosting.stream_ensemble import Rows, StreamEnsemble
-from edgewise.streams.table import as_table
+from edgewise.streams.targets import first_classes, known_classes, label_array, label_codes, weight_array
 
 
 class History(NamedTuple):
@@ -31,6 +31,7 @@ class StreamClassifier(StreamEnsemble):
     Learning many rows in one call is the same, number for number, as learning them one by one.
     """
 
+    _task = "classifier"
     # learned
     classes_: np.ndarray
     mistakes_: int
@@ -54,10 +55,7 @@ class StreamClassifier(StreamEnsemble):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn these rows in their order."""
-        fresh = type(self)(**self.get_params(deep=False))
-        fresh._learn(X, y, None, sample_weight)
-        self.__dict__.update(fresh.__dict__)
-        return self
+        return self._fit(X, y, sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
         """The label of each row. Never random: where Hedge would draw an expert, the experts' weighted vote decides."""
@@ -118,17 +116,11 @@ class StreamClassifier(StreamEnsemble):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Check everything first, so that bad input leaves the model as it was; then learn in chunks."""
         self._check()
-        X = as_table(X)
-        labels = label_array(y, len(X))
-        weights = weight_array(sample_weight, len(X))
+        X = given(X)
+        labels = label_array(y, len(X.table))
+        weights = weight_array(sample_weight, len(X.table))
         started = hasattr(self, "_columns")
-        if started:
-            known = self.classes_
-            given = known if classes is None else np.unique(np.asarray(classes))
-            if not np.array_equal(given, known):
-                raise ValueError(f"classes={given.tolist()!r}: this model was started with {known.tolist()!r}")
-        else:
-            known = class_array(labels if classes is None else classes)
+        known = known_classes(self, classes) if started else first_classes(classes, labels)
         codes = label_codes(labels, known)
         rows = self._rows(X, known.size)
         if started:
@@ -181,12 +173,17 @@ class StreamClassifier(StreamEnsemble):
         return guesses, decisions, trace
 
     def _probabilities(self, decisions: np.ndarray) -> np.ndarray:
-        """Shares of the scores, which are sums of non-negative votes; uniform where nobody voted."""
-        total = decisions.sum(axis=1, keepdims=True)
-        return np.divide(decisions, total, out=np.full(decisions.shape, 1.0 / decisions.shape[1]), where=total > 0.0)
+        """Shares of the scores, which are sums of non-negative votes."""
+        return shares_of(decisions)
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:
     """Probabilities proportional to exp(scores), row by row."""
     exps = np.exp(scores - scores.max(axis=1, keepdims=True))
     return exps / exps.sum(axis=1, keepdims=True)
+
+
+def shares_of(scores: np.ndarray) -> np.ndarray:
+    """Scores that are not negative as shares of their sum, row by row; uniform where all are 0."""
+    total = scores.sum(axis=1, keepdims=True)
+    return np.divide(scores, total, out=np.full(scores.shape, 1.0 / scores.shape[1]), where=total > 0.0)

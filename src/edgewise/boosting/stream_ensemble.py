@@ -7,17 +7,17 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from edgewise.boosting.inputs import Columns, checked_columns, columns_of, encode
+from edgewise.boosting.inputs import Columns, checked_columns, columns_of, encode, given
 from edgewise.boosting.members import Member, assemble, check_foreign, draw, foreign_bank, members
 from edgewise.boosting.own_states import widened_states
 from edgewise.boosting.state import GROUP, TREE, Committee, Ensemble, Plan, arrays
+from edgewise.estimator import Estimator
 from edgewise.learners.forest.layout import with_categories
 from edgewise.learners.forest.structure import structure
 from edgewise.learners.given_votes import GivenVotes
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.linear import bank_with_categories
-from edgewise.parameters import Parameterized
-from edgewise.streams.table import as_table
+from edgewise.streams.targets import weight_array
 from edgewise.theory.potentials import zero_one_potentials
 
 # Rows that go through the learners together. Any number gives the same result; this one keeps a chunk in cache.
@@ -32,7 +32,7 @@ class Rows(NamedTuple):
     nominal: np.ndarray
 
 
-class StreamEnsemble(Parameterized):
+class StreamEnsemble(Estimator):
     """An ensemble of weak learners that votes and learns, one example after the other."""
 
     # parameters that every booster has
@@ -83,7 +83,11 @@ class StreamEnsemble(Parameterized):
 
     @property
     def feature_names_in_(self) -> np.ndarray:
-        return np.array(self._started().names, object)
+        """Names of the columns, if they came with names."""
+        columns = self._started()
+        if not columns.named:
+            raise AttributeError(f"this {type(self).__name__} was started with columns that have no names")
+        return np.array(columns.names, object)
 
     @property
     def learner_weights_(self) -> np.ndarray:
@@ -138,10 +142,16 @@ class StreamEnsemble(Parameterized):
 
     def _started(self) -> Columns:
         if not hasattr(self, "_columns"):
-            raise ValueError(
-                f"this {type(self).__name__} has learned nothing yet: call prequential, partial_fit or fit first"
-            )
+            self._not_started()
         return self._columns
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then `partial_fit`."""
+        X = given(X)
+        if not weight_array(sample_weight, len(X.table)).any():
+            raise ValueError("nothing to learn from: X has 0 rows, or the sample_weight of every row is zero")
+        weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return self._anew(lambda fresh: fresh.partial_fit(X, y, **weighted))
 
     def _check(self) -> None:
         if not isinstance(self.n_estimators, int | np.integer) or self.n_estimators < 1:
@@ -180,10 +190,10 @@ class StreamEnsemble(Parameterized):
 
     def _rows(self, X: Any, k: int) -> Rows:
         """X as kernels take it, checked against the columns of the first call; changes nothing."""
-        table = as_table(X)
+        examples = given(X)
         known = getattr(self, "_columns", None)
-        columns = columns_of(table) if known is None else checked_columns(known, table)
-        rows = Rows(columns, *encode(columns, table))
+        columns = columns_of(examples) if known is None else checked_columns(known, examples, type(self).__name__)
+        rows = Rows(columns, *encode(columns, examples.table))
         learners = self._members()
         if isinstance(learners[0], GivenVotes):
             check_votes(rows.numeric, self.n_estimators, k)

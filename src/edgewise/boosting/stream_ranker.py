@@ -9,8 +9,8 @@ import numpy as np
 
 from edgewise.boosting.calibration import make_calibration
 from edgewise.boosting.edges import adaptive_edges
-from edgewise.boosting.inputs import weight_array
-from edgewise.boosting.label_sets import indicator, label_names, ordered
+from edgewise.boosting.inputs import given
+from edgewise.boosting.label_sets import indicator, is_vector, label_names, ordered
 from edgewise.boosting.members import Member, assemble, foreign_bank
 from edgewise.boosting.ranking_schema import rank_chunk, run_relevance
 from edgewise.boosting.ranking_state import (
@@ -21,11 +21,12 @@ from edgewise.boosting.ranking_state import (
     RankingEnsemble,
     RankingPlan,
 )
+from edgewise.boosting.stream_classifier import softmax
 from edgewise.boosting.stream_ensemble import Rows, StreamEnsemble
 from edgewise.learners.hoeffding_tree import HoeffdingTree, eager_tree
 from edgewise.learners.label_memory import LabelMemory
 from edgewise.learners.linear import BinaryRelevance, SoftmaxRegression
-from edgewise.streams.table import as_table
+from edgewise.streams.targets import first_classes, label_array, label_codes, require_target, weight_array
 from edgewise.theory.ranking_potentials import PairPotentials, pair_potentials
 
 # Of the trees of AdaBoostOLM's defaults, with as few features as the paper's; relevant labels are few among many, so
@@ -39,8 +40,12 @@ class StreamRanker(StreamEnsemble):
 
     Learning many rows in one call is the same, number for number, as learning them one by one. A row whose labels are
     all relevant, or none, has nothing to rank: its scores are given, its loss is 0, and nothing is learned from it.
+
+    A model that is started with a vector of labels, which are then label sets of one, is a classifier: `predict` gives
+    the label that is ranked first, and the probabilities of a row sum to 1.
     """
 
+    _task = "classifier"
     # parameters
     vote: str | Sequence[str] | None
     normalize_importance: bool
@@ -48,6 +53,7 @@ class StreamRanker(StreamEnsemble):
     _importance_scale: ClassVar[tuple[float, float]] = (3, 10)
     # learned
     labels_: np.ndarray
+    _single: bool = False  # whether the model was started with one label for each row
     skipped_: int  # rows with no or only relevant labels
 
     @classmethod
@@ -64,51 +70,71 @@ class StreamRanker(StreamEnsemble):
 
     # -- learning and predicting -----------------------------------------------------------------------------------
 
-    def prequential(self, X: Any, Y: Any, *, labels: Any = None, sample_weight: Any = None) -> np.ndarray:
+    def prequential(self, X: Any, y: Any, *, labels: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Score, then learn, row by row; the scores [n, k] of the expert that was followed."""
-        return self._learn(X, Y, labels, sample_weight)
+        return self._learn(X, y, labels, sample_weight)
 
-    def partial_fit(self, X: Any, Y: Any, labels: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, labels: Any = None, sample_weight: Any = None, *, classes: Any = None
+    ) -> Self:
         """Learn further rows. The first call fixes the columns of X and the labels.
 
-        Y is an indicator matrix: an array, a frame or a scipy sparse matrix. `labels` names its columns; by default
-        they have the names of a frame's columns, or their numbers.
+        y is an indicator matrix: an array, a frame or a scipy sparse matrix. `labels` names its columns; by default
+        they have the names of a frame's columns, or their numbers. A vector of labels stands for label sets of one;
+        `labels` are then all that there are. `classes` is scikit-learn's word for `labels`.
         """
-        self._learn(X, Y, labels, sample_weight)
+        self._learn(X, y, labels if classes is None else classes, sample_weight)
         return self
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn these rows in their order."""
-        fresh = type(self)(**self.get_params(deep=False))
-        fresh._learn(X, Y, None, sample_weight)
-        self.__dict__.update(fresh.__dict__)
-        return self
+        return self._fit(X, y, sample_weight)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores [n, k]: a label with a higher one is ranked above. Never random: see `follow` of the booster."""
-        self._started()
-        rows = self._rows(X, self.labels_.size)
-        n, k = len(rows.numeric), self.labels_.size
-        scores, _ = self._run(rows, np.full(n, -1), np.zeros((n, k), np.int32), np.ones(n), np.zeros(n, np.int64))
-        return scores
+        """Scores [n, k]: a label with a higher one is ranked above. Never random: see `follow` of the booster.
+
+        Of two single labels, second minus first, as in scikit-learn.
+        """
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if self._single and scores.shape[1] == 2 else scores
 
     def rank(self, X: Any) -> np.ndarray:
         """Labels [n, k] of each row in order, best first; ties go to the lowest label."""
-        scores = self.decision_function(X)
-        return self.labels_[np.argsort(-scores, axis=1, kind="stable")]
+        order = np.argsort(-self._scores(X), axis=1, kind="stable")
+        return self.labels_[order]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability [n, k] that each label is relevant: `edgewise.boosting.calibration`."""
-        scores = self.decision_function(X)
+        """The probability [n, k] that each label is relevant: `edgewise.boosting.calibration`; of single labels, that
+        it is the one."""
+        scores = self._scores(X)
+        if self._single:
+            return self._shares(scores)
         p = np.zeros(scores.shape)
         run_relevance(self._ensemble.calibration, scores, np.zeros(self.labels_.size), p)
         return p
 
     def predict(self, X: Any) -> np.ndarray:
-        """Indicator matrix [n, k]: the labels that are at least as likely relevant as not."""
+        """Indicator matrix [n, k]: the labels as likely relevant as not, or more; of single labels, the best."""
+        if self._single:
+            best = self._scores(X).argmax(axis=1)
+            return self.labels_[best]
         return (self.predict_proba(X) >= 0.5).astype(np.int64)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """1 minus scikit-learn's `label_ranking_loss` of the scores."""
+        from sklearn.metrics import label_ranking_loss
+
+        self._started()
+        examples = given(X)
+        relevant, _ = self._label_sets(y, len(examples.table), None)
+        return float(1.0 - label_ranking_loss(relevant, self._scores(examples), sample_weight=sample_weight))
+
     # -- what can be seen ------------------------------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The labels, as scikit-learn calls them."""
+        return self.labels_
 
     @property
     def edges_(self) -> np.ndarray:
@@ -123,6 +149,11 @@ class StreamRanker(StreamEnsemble):
         """Rank loss suffered so far, summed over rounds (with their weights)."""
         self._started()
         return float(self._ensemble.committee.totals[SUFFERED])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.two_d_labels = tags.classifier_tags.multi_label = True
+        return tags
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
@@ -170,19 +201,38 @@ class StreamRanker(StreamEnsemble):
     def _potentials(self, k: int) -> PairPotentials:
         return pair_potentials(k, 1, 1.0)
 
-    def _learn(self, X: Any, Y: Any, labels: Any, sample_weight: Any) -> np.ndarray:
+    def _shares(self, scores: np.ndarray) -> np.ndarray:
+        """Probabilities of single labels from their scores."""
+        return softmax(scores)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Scores [n, k] of rows that are not learned."""
+        self._started()
+        rows = self._rows(X, self.labels_.size)
+        n, k = len(rows.numeric), self.labels_.size
+        scores, _ = self._run(rows, np.full(n, -1), np.zeros((n, k), np.int32), np.ones(n), np.zeros(n, np.int64))
+        return scores
+
+    def _label_sets(self, y: Any, n: int, labels: Any) -> tuple[np.ndarray, np.ndarray]:
+        """y as a Boolean [n, k] array, and the labels, which are those of the model if it has been started."""
+        known = self.labels_ if hasattr(self, "_columns") else None
+        if known is not None and labels is not None and not np.array_equal(np.asarray(labels), known):
+            raise ValueError(f"labels={labels!r}: this model was started with {known.tolist()!r}")
+        if self._single if known is not None else is_vector(y):
+            found = label_array(y, n)
+            names = first_classes(labels, found) if known is None else known
+            return label_codes(found, names)[:, None] == np.arange(names.size), names
+        relevant = indicator(y, n, known)
+        return relevant, label_names(y, labels, relevant.shape[1]) if known is None else known
+
+    def _learn(self, X: Any, y: Any, labels: Any, sample_weight: Any) -> np.ndarray:
         """Check everything first, so that bad input leaves the model as it was; then learn in chunks."""
         self._check()
-        X = as_table(X)
+        require_target(y)
+        X = given(X)
         started = hasattr(self, "_columns")
-        relevant = indicator(Y, len(X), self.labels_ if started else None)
+        relevant, names = self._label_sets(y, len(X.table), labels)
         n, k = relevant.shape
-        if started:
-            names = self.labels_
-            if labels is not None and not np.array_equal(np.asarray(labels), names):
-                raise ValueError(f"labels={labels!r}: this model was started with {names.tolist()!r}")
-        else:
-            names = label_names(Y, labels, k)
         weights = weight_array(sample_weight, n)
         rows = self._rows(X, k)
         if started:
@@ -190,6 +240,7 @@ class StreamRanker(StreamEnsemble):
         else:
             self._begin(rows.columns, k)
             self.labels_ = names
+            self._single = is_vector(y)
             self.skipped_ = 0
         sizes = relevant.sum(axis=1)
         one_sided = (sizes == 0) | (sizes == k)

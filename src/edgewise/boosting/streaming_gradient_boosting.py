@@ -10,9 +10,16 @@ from typing import Any, Self
 import numpy as np
 
 from edgewise.boosting.gradient_stream import GradientStream
-from edgewise.boosting.inputs import class_array, label_array, label_codes, weight_array
+from edgewise.boosting.inputs import given
 from edgewise.boosting.stream_classifier import softmax
-from edgewise.streams.table import as_table
+from edgewise.streams.targets import (
+    first_classes,
+    known_classes,
+    label_array,
+    label_codes,
+    target_array,
+    weight_array,
+)
 from edgewise.theory.regression_losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss, SoftmaxLoss, checked_loss
 
 
@@ -36,16 +43,17 @@ class StreamingGradientBoostingRegressor(GradientStream):
     random_state : seed, or numpy Generator.
     """
 
+    _task = "regressor"
     _flat: bool  # whether y came as one number per row
 
     def prequential(self, X: Any, y: Any, *, sample_weight: Any = None) -> np.ndarray:
         """Predict, then learn, row by row; the predictions, in the shape of y."""
-        table = as_table(X)
-        targets = target_array(y, len(table))
+        X = given(X)
+        targets = target_array(y, len(X.table))
         if hasattr(self, "_columns") and targets.shape[1] != self._n_outputs:
             raise ValueError(f"y has {targets.shape[1]} outputs: this model was started with {self._n_outputs}")
-        predictions = self._learn(table, targets, sample_weight, self._loss())
-        self._flat = np.ndim(y) == 1
+        predictions = self._learn(X, targets, sample_weight, self._loss())
+        self._flat = np.asarray(y).ndim == 1
         return predictions[:, 0] if self._flat else predictions
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -55,9 +63,7 @@ class StreamingGradientBoostingRegressor(GradientStream):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn these rows in their order."""
-        fresh = type(self)(**self.get_params(deep=False)).partial_fit(X, y, sample_weight)
-        self.__dict__.update(fresh.__dict__)
-        return self
+        return self._fit(X, y, sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
         """The prediction of each row."""
@@ -66,11 +72,17 @@ class StreamingGradientBoostingRegressor(GradientStream):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2 of `predict`, over all outputs together."""
-        targets = target_array(y, len(as_table(X)))
+        X = given(X)
+        targets = target_array(y, len(X.table))
         weights = weight_array(sample_weight, len(targets))[:, None]
         errors = (self.predict(X).reshape(targets.shape) - targets) ** 2
         spread = (targets - np.average(targets, axis=0, weights=weights[:, 0])) ** 2
         return float(1.0 - (weights * errors).sum() / (weights * spread).sum())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
     def _loss(self) -> Loss:
         return checked_loss("squared" if self.loss is None else self.loss, REGRESSION_LOSSES)
@@ -86,6 +98,7 @@ class StreamingGradientBoostingClassifier(GradientStream):
         output for two classes, else of an output for each class against the rest.
     """
 
+    _task = "classifier"
     classes_: np.ndarray
     mistakes_: int
 
@@ -106,9 +119,7 @@ class StreamingGradientBoostingClassifier(GradientStream):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn these rows in their order."""
-        fresh = type(self)(**self.get_params(deep=False)).partial_fit(X, y, None, sample_weight)
-        self.__dict__.update(fresh.__dict__)
-        return self
+        return self._fit(X, y, sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
         """The label of each row."""
@@ -138,19 +149,13 @@ class StreamingGradientBoostingClassifier(GradientStream):
         return checked_loss(named, CLASSIFICATION_LOSSES)
 
     def _play(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> np.ndarray:
-        table = as_table(X)
-        labels = label_array(y, len(table))
-        weights = weight_array(sample_weight, len(table))
-        if hasattr(self, "_columns"):
-            known = self.classes_
-            given = known if classes is None else np.unique(np.asarray(classes))
-            if not np.array_equal(given, known):
-                raise ValueError(f"classes={given.tolist()!r}: this model was started with {known.tolist()!r}")
-        else:
-            known = class_array(labels if classes is None else classes)
+        X = given(X)
+        labels = label_array(y, len(X.table))
+        weights = weight_array(sample_weight, len(X.table))
+        known = known_classes(self, classes) if hasattr(self, "_columns") else first_classes(classes, labels)
         codes = label_codes(labels, known)
         loss = self._loss_of(known.size)
-        decisions = self._learn(table, class_targets(codes, known.size, loss), weights, loss)
+        decisions = self._learn(X, class_targets(codes, known.size, loss), weights, loss)
         self.classes_ = known
         wrong = int(((codes_of(decisions) != codes) & (weights > 0.0)).sum())
         self.mistakes_ = getattr(self, "mistakes_", 0) + wrong
@@ -178,17 +183,3 @@ def codes_of(decisions: np.ndarray) -> np.ndarray:
     if decisions.shape[1] == 1:
         return (decisions[:, 0] > 0.0).astype(np.int64)
     return decisions.argmax(axis=1)
-
-
-def target_array(y: Any, n: int) -> np.ndarray:
-    """Targets as an array [n, m] of finite numbers."""
-    try:
-        targets = np.array(y, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"y={np.asarray(y).ravel()[:1]!r}...: targets must be numbers") from None
-    if targets.ndim not in (1, 2) or len(targets) != n or targets.size < n:
-        raise ValueError(f"y has shape {targets.shape}: one row of targets for each of the {n} rows of X is needed")
-    bad = np.argwhere(~np.isfinite(targets))
-    if bad.size:
-        raise ValueError(f"y is {targets[tuple(bad[0])]} in row {bad[0][0]}: targets must be finite numbers")
-    return np.ascontiguousarray(targets.reshape(n, -1) if n else targets.reshape(0, max(1, targets.shape[-1])))

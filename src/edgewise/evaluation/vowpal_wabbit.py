@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.boosting.inputs import class_array, label_codes
 from edgewise.parameters import Parameterized
 from edgewise.streams.table import Table, as_table
+from edgewise.streams.targets import first_classes, label_codes
 
 EXPLORERS = {
     "squarecb": "--squarecb",  # Foster and Rakhlin 2020: the more a label is worth by the model, the likelier
@@ -50,7 +50,7 @@ class VowpalWabbitBandit(Parameterized):
         """Show a label, hear right or wrong, learn, row by row; the labels shown."""
         labels = np.asarray(y)
         if not hasattr(self, "classes_"):
-            self._start(class_array(labels if classes is None else classes))
+            self._start(first_classes(classes, labels))
         codes = label_codes(labels, self.classes_)
         shown = np.zeros(codes.size, np.int64)
         for row, text in enumerate(example_texts(self._scale(as_table(X)))):

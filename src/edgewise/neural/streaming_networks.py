@@ -13,20 +13,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from edgewise.estimator import Estimator
 from edgewise.neural.inputs import class_targets, design, real_targets
 from edgewise.neural.torch_extra import device_of, load_torch
 from edgewise.neural.weak_networks import DenseNetwork, WeakNetwork, positive
-from edgewise.parameters import Parameterized
+from edgewise.streams.feature_names import check_names, check_width, has_names
 from edgewise.streams.table import Feature, as_table
+from edgewise.streams.targets import first_classes, known_classes, label_array
 
 RULES = ("smooth", "residual")
 
 
-class StreamingNetworks(Parameterized):
+class Inputs(NamedTuple):
+    """Rows as networks take them, and the columns they were read with."""
+
+    rows: np.ndarray
+    features: tuple[Feature, ...]
+    named: bool  # whether the columns came with names
+
+
+class StreamingNetworks(Estimator):
     """What regression and classification share.
 
     `estimator`: the kind of network (`DenseNetwork`, `ConvolutionNetwork`). `learning_rate`: eta of Algorithm 1.
@@ -36,12 +46,14 @@ class StreamingNetworks(Parameterized):
     """
 
     LOSSES: ClassVar[tuple[str, ...]]
+    _first_learned = "_ensemble"
 
     # learned
     n_features_in_: int
     rows_: int
     _ensemble: Any  # a NetworkEnsemble
     _features: tuple[Feature, ...]
+    _named: bool
 
     def __init__(
         self,
@@ -75,6 +87,14 @@ class StreamingNetworks(Parameterized):
     # -- what can be seen ------------------------------------------------------------------------------------------
 
     @property
+    def feature_names_in_(self) -> np.ndarray:
+        """Names of the columns, if they came with names."""
+        self._started()
+        if not self._named:
+            raise AttributeError(f"this {type(self).__name__} was started with columns that have no names")
+        return np.array([feature.name for feature in self._features], object)
+
+    @property
     def edges_(self) -> np.ndarray:
         """The edge of each learner over all rows learned (Definition 4.1)."""
         self._started()
@@ -84,9 +104,7 @@ class StreamingNetworks(Parameterized):
 
     def _started(self) -> None:
         if not hasattr(self, "_ensemble"):
-            raise ValueError(
-                f"{type(self).__name__} has learned nothing yet: call partial_fit, prequential or fit first"
-            )
+            self._not_started()
 
     def _check(self) -> None:
         for name in ("n_estimators", "batch_size", "epochs"):
@@ -103,10 +121,19 @@ class StreamingNetworks(Parameterized):
         if self.rule == "smooth" and self.radius is not None:
             raise ValueError(f'radius={self.radius!r}: only rule="residual" projects')
 
-    def _rows(self, X: Any) -> tuple[np.ndarray, tuple[Feature, ...]]:
-        table = as_table(X)
-        features = self._features if hasattr(self, "_ensemble") else table.features
-        return design(table, features), features
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = False
+        return tags
+
+    def _inputs(self, X: Any) -> Inputs:
+        table, named = as_table(X), has_names(X)
+        if not hasattr(self, "_ensemble"):
+            check_width(table)
+            return Inputs(design(table, table.features), table.features, named)
+        names = [feature.name for feature in self._features]
+        check_names(type(self).__name__, names, self._named, table.feature_names, named)
+        return Inputs(design(table, self._features), self._features, self._named)
 
     def _begin(self, n_inputs: int, n_outputs: int) -> Any:
         """A fresh ensemble, which is not kept here."""
@@ -141,10 +168,11 @@ class StreamingNetworks(Parameterized):
         """The name of the loss among those of `edgewise.neural.losses`."""
         return self.LOSSES[0] if self.loss is None else self.loss
 
-    def _learn(
-        self, rows: np.ndarray, features: tuple[Feature, ...], targets: np.ndarray, shuffled: bool
-    ) -> np.ndarray:
+    def _learn(self, inputs: Inputs, targets: np.ndarray, shuffled: bool) -> np.ndarray:
         """Learn checked rows, in order or `epochs` times shuffled; the last predictions made before learning."""
+        rows, features, named = inputs
+        if shuffled and len(rows) == 0:
+            raise ValueError("X has 0 rows: there is nothing to learn from")
         torch = load_torch()
         ensemble = self._ensemble if hasattr(self, "_ensemble") else self._begin(rows.shape[1], targets.shape[1])
         ensemble.set_adam_step(self.adam_step)
@@ -158,22 +186,22 @@ class StreamingNetworks(Parameterized):
                 order = torch.arange(len(x), device=ensemble.device)
             for batches in in_batches(order, self.batch_size):
                 ensemble.learn(x, z, batches, guesses)
-        self._ensemble, self._features = ensemble, features
+        self._ensemble, self._features, self._named = ensemble, features, named
         self.n_features_in_ = len(features)
         self.rows_ = getattr(self, "rows_", 0) + len(rows) * (self.epochs if shuffled else 1)
-        return guesses.cpu().numpy()
+        return guesses.cpu().numpy().astype(np.float64)
 
     def _scores(self, X: Any) -> np.ndarray:
         """Predictions [rows, m] of the loss's scores."""
         self._started()
-        rows, _ = self._rows(X)
-        x = load_torch().from_numpy(rows).to(self._ensemble.device)
-        return self._ensemble.predict(x).cpu().numpy()
+        x = load_torch().from_numpy(self._inputs(X).rows).to(self._ensemble.device)
+        return self._ensemble.predict(x).cpu().numpy().astype(np.float64)
 
 
 class StreamingNetworksRegressor(StreamingNetworks):
     """Real targets, one or several per row. Losses: `squared` (half the squared error), `absolute`."""
 
+    _task = "regressor"
     LOSSES = ("squared", "absolute")
 
     # learned
@@ -191,10 +219,18 @@ class StreamingNetworksRegressor(StreamingNetworks):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Forget everything, then learn these rows, shuffled, `epochs` times."""
-        fresh = type(self)(**self.get_params(deep=False))
-        fresh._run(X, y, shuffled=True)
-        self.__dict__.update(fresh.__dict__)
-        return self
+        return self._anew(lambda fresh: fresh._run(X, y, shuffled=True))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R^2 of `predict`, as scikit-learn has it."""
+        from sklearn.metrics import r2_score
+
+        return float(r2_score(y, self.predict(X), sample_weight=sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
     def predict(self, X: Any) -> np.ndarray:
         """Predictions: [rows] if the targets learned were, else [rows, m]."""
@@ -205,12 +241,14 @@ class StreamingNetworksRegressor(StreamingNetworks):
 
     def _run(self, X: Any, y: Any, shuffled: bool) -> np.ndarray:
         self._check()
-        rows, features = self._rows(X)
-        targets = real_targets(y, len(rows))
-        flat = np.ndim(y) == 1
+        inputs = self._inputs(X)
+        targets = real_targets(y, len(inputs.rows))
+        flat = np.asarray(y).ndim == 1
         if hasattr(self, "_ensemble") and (flat, targets.shape[1]) != (self._flat, self._width):
-            raise ValueError(f"y has shape {np.shape(y)}: this model was started with {self._width} targets per row")
-        guesses = self._learn(rows, features, targets, shuffled)
+            raise ValueError(
+                f"y has shape {np.asarray(y).shape}: this model was started with {self._width} targets per row"
+            )
+        guesses = self._learn(inputs, targets, shuffled)
         self._flat, self._width = flat, targets.shape[1]
         return guesses
 
@@ -218,6 +256,7 @@ class StreamingNetworksRegressor(StreamingNetworks):
 class StreamingNetworksClassifier(StreamingNetworks):
     """Labels. Losses: `logistic` (for more than two classes: softmax cross-entropy), and `hinge` for two classes."""
 
+    _task = "classifier"
     LOSSES = ("logistic", "hinge")
 
     # learned
@@ -234,14 +273,15 @@ class StreamingNetworksClassifier(StreamingNetworks):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Forget everything, then learn these rows, shuffled, `epochs` times."""
-        fresh = type(self)(**self.get_params(deep=False))
-        fresh._run(X, y, None, shuffled=True)
-        self.__dict__.update(fresh.__dict__)
-        return self
+        return self._anew(lambda fresh: fresh._run(X, y, None, shuffled=True))
 
     def predict(self, X: Any) -> np.ndarray:
         """The label of each row; the first of equals."""
         return self._labels(self._scores(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy of `predict`."""
+        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores [rows, k]; for two classes [rows], above 0 for the second."""
@@ -250,7 +290,7 @@ class StreamingNetworksClassifier(StreamingNetworks):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities [rows, k] by the logistic function of the scores, or their softmax."""
-        scores = self._scores(X).astype(np.float64)
+        scores = self._scores(X)
         if self.classes_.size == 2:
             scores = np.hstack([np.zeros_like(scores), scores])
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -270,18 +310,10 @@ class StreamingNetworksClassifier(StreamingNetworks):
 
     def _run(self, X: Any, y: Any, classes: Any, shuffled: bool) -> np.ndarray:
         self._check()
-        rows, features = self._rows(X)
-        if hasattr(self, "_ensemble"):
-            known = self.classes_
-            if classes is not None and not np.array_equal(np.unique(classes), known):
-                raise ValueError(f"classes={classes!r}: this model was started with {known.tolist()!r}")
-        else:
-            known = np.unique(np.asarray(y if classes is None else classes))
-            if known.size < 2:
-                raise ValueError(
-                    f"y has the classes {known.tolist()}: at least 2 are needed; give all of them as classes="
-                )
-        guesses = self._learn(rows, features, class_targets(y, len(rows), known), shuffled)
+        inputs = self._inputs(X)
+        labels = label_array(y, len(inputs.rows))
+        known = known_classes(self, classes) if hasattr(self, "_ensemble") else first_classes(classes, labels)
+        guesses = self._learn(inputs, class_targets(labels, len(labels), known), shuffled)
         self.classes_ = known
         return guesses
 

@@ -95,7 +95,7 @@ def as_table(X: Any, *, categorical_features: Sequence[Any] | np.ndarray | None 
     """
     if isinstance(X, Table):
         table = X
-    elif _is_frame(X):
+    elif is_frame(X):
         table = _from_frame(X)
     else:
         table = _from_array(X)
@@ -204,17 +204,26 @@ def _from_array(X: Any) -> Table:
         # NumPy turns a list of mixed rows into text throughout; the numbers in it should stay numbers.
         array = np.asarray(X, dtype=object)
     if array.ndim != 2:
-        raise ValueError(f"X has shape {array.shape}: expected two dimensions, one row per example")
-    names = [f"x{column}" for column in range(array.shape[1])]
+        advice = ". Reshape your data: one row is X.reshape(1, -1)" if array.ndim == 1 else ""
+        raise ValueError(f"X has shape {array.shape}: expected two dimensions, one row per example{advice}")
+    names = [array_name(column) for column in range(array.shape[1])]
     if array.dtype.kind in "biuf":
         return Table(array, [Feature(name) for name in names])
+    if array.dtype.kind == "c":
+        raise ValueError(f"X has dtype {array.dtype}: expected real numbers. Complex data not supported")
     if array.dtype.kind not in "OUT":
         raise ValueError(f"X has dtype {array.dtype}: expected numbers, text or objects")
     columns = [_object_column(list(array[:, column])) for column in range(array.shape[1])]
     return _from_columns(names, columns, len(array))
 
 
-def _is_frame(X: Any) -> bool:
+def array_name(column: int) -> str:
+    """What a table calls a column of an array."""
+    return f"x{column}"
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a frame that narwhals knows."""
     if isinstance(X, np.ndarray | list | tuple):
         return False
     import narwhals as nw
