@@ -15,7 +15,7 @@ from edgewise.learners.forest.structure import structure
 from edgewise.learners.given_votes import GivenVotes
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.linear import bank_with_categories
-from edgewise.parameters import Parameterized
+from edgewise.parameters import Parameterized, Saveable
 from edgewise.streams.table import as_table
 from edgewise.theory.potentials import zero_one_potentials
 
@@ -31,7 +31,7 @@ class Rows(NamedTuple):
     nominal: np.ndarray
 
 
-class StreamEnsemble(Parameterized):
+class StreamEnsemble(Saveable, Parameterized):
     """An ensemble of weak learners that votes and learns, one example after the other."""
 
     # parameters that every booster has

@@ -20,13 +20,13 @@ import numpy as np
 from edgewise.neural.inputs import class_targets, design, real_targets
 from edgewise.neural.torch_extra import device_of, load_torch
 from edgewise.neural.weak_networks import DenseNetwork, WeakNetwork, positive
-from edgewise.parameters import Parameterized
+from edgewise.parameters import Parameterized, Saveable
 from edgewise.streams.table import Feature, as_table
 
 RULES = ("smooth", "residual")
 
 
-class StreamingNetworks(Parameterized):
+class StreamingNetworks(Saveable, Parameterized):
     """What regression and classification share.
 
     `estimator`: the kind of network (`DenseNetwork`, `ConvolutionNetwork`). `learning_rate`: eta of Algorithm 1.
