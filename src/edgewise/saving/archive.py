@@ -44,10 +44,10 @@ def member_name(index: int) -> str:
 
 def write_archive(path: Path, header: dict[str, Any], arrays: Sequence[np.ndarray]) -> None:
     """Write a file in the place of the one that may be there."""
-    members = [(member_name(index), npy_bytes(array)) for index, array in enumerate(arrays)]
+    members: list[tuple[str, Sequence[Any]]] = [(member_name(i), npy_bytes(array)) for i, array in enumerate(arrays)]
     text = canonical(header | {DIGEST: digest(header, [part for _, parts in members for part in parts])})
     with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, strict_timestamps=False) as archive:
-        for name, parts in [(HEADER, [text]), *members]:
+        for name, parts in ((HEADER, (text,)), *members):
             # A fixed date: the same model gives the same file.
             with archive.open(zipfile.ZipInfo(name), "w", force_zip64=sum(map(len, parts)) >= 1 << 31) as member:
                 for part in parts:

@@ -16,14 +16,14 @@ def generator_state(generator: np.random.Generator | np.random.RandomState) -> d
     bits = generator._bit_generator if isinstance(generator, np.random.RandomState) else generator.bit_generator
     kind, seed = type(bits).__name__, getattr(bits, "seed_seq", None)
     known = kind in BIT_GENERATORS and type(bits) is getattr(np.random, kind)
-    if not known or (seed is not None and type(seed) is not np.random.SeedSequence):
+    if not known or type(seed) is not (type(None) if seed is None and kind == "MT19937" else np.random.SeedSequence):
         raise ValueError(f"{generator!r}: only generators of NumPy, seeded by its SeedSequence, can be saved")
     stored = generator.get_state(legacy=False) if isinstance(generator, np.random.RandomState) else bits.state
     spawning = None
     if seed is not None:
-        entropy = seed.entropy
+        entropy: Any = seed.entropy
         spawning = {
-            "entropy": list(map(int, entropy)) if np.ndim(entropy) else None if entropy is None else int(entropy),
+            "entropy": list(map(int, entropy)) if np.ndim(entropy) else int(entropy),
             "spawn_key": list(map(int, seed.spawn_key)),
             "pool_size": int(seed.pool_size),
             "n_children_spawned": int(seed.n_children_spawned),
@@ -36,8 +36,11 @@ def restored_generator(stored: Any, *, legacy: bool) -> np.random.Generator | np
     kind, seed = stored["kind"], stored["seed"]
     if kind not in BIT_GENERATORS:
         raise ValueError(f"no generator of NumPy: {str(kind)[:40]!r}")
-    sequence = None
-    if seed is not None:
+    if seed is None:
+        if kind != "MT19937":
+            raise ValueError(f"a {kind} without its seed")
+        bits = np.random.RandomState(0)._bit_generator  # as RandomState seeds its own: there is no SeedSequence
+    else:
         if type(seed["pool_size"]) is not int or not 4 <= seed["pool_size"] <= 64:
             raise ValueError(f"pool_size {seed['pool_size']!r} of a SeedSequence")
         sequence = np.random.SeedSequence(
@@ -46,7 +49,7 @@ def restored_generator(stored: Any, *, legacy: bool) -> np.random.Generator | np
             pool_size=seed["pool_size"],
             n_children_spawned=seed["n_children_spawned"],
         )
-    bits = getattr(np.random, kind)(sequence)
+        bits = getattr(np.random, kind)(sequence)
     state = stored["state"]
     _check_like(_plain(bits.state), {key: state[key] for key in bits.state})
     if legacy:

@@ -33,8 +33,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     name = name_of(model, MODELS)
     if name is None:
         raise ValueError(
-            f"a {type(model).__module__}.{type(model).__qualname__} cannot be saved: only models of edgewise itself can, "
-            f"and no subclass of them: {', '.join(sorted(MODELS))}"
+            f"a {type(model).__module__}.{type(model).__qualname__} cannot be saved: only models of edgewise itself "
+            f"can, and no subclass of them: {', '.join(sorted(MODELS))}"
         )
     family = _family(name)
     writer = Writer()

@@ -97,6 +97,7 @@ def _shapes(model: StreamingNetworks, d: int, m: int) -> dict[str, tuple[int, ..
     if not isinstance(network, DenseNetwork | ConvolutionNetwork):
         raise ValueError(f"estimator={str(network)[:80]}: a DenseNetwork or a ConvolutionNetwork is needed")
     network.check(d)
+    first: dict[str, tuple[int, ...]]
     if isinstance(network, DenseNetwork):
         hidden = network.hidden
         first = {"weight_in": (n, d, hidden), "bias_in": (n, 1, hidden)}

@@ -50,8 +50,8 @@ def npy_header(dtype: np.dtype[Any], shape: Sequence[int]) -> bytes:
 
 def npy_bytes(array: np.ndarray) -> list[bytes | memoryview]:
     """The parts of a member, which is what `numpy.save` could have written."""
-    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8) if array.size * array.itemsize else np.zeros(0, "u1")
-    return [npy_header(array.dtype, array.shape), memoryview(data)]
+    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8) if array.nbytes else np.zeros(0, np.uint8)
+    return [npy_header(array.dtype, array.shape), data.data]
 
 
 def from_member(member: bytearray, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:

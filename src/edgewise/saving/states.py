@@ -66,7 +66,7 @@ def filled(template: Any, stored: Any, place: str = "") -> Any:
             raise ValueError(f"{here}: an array of dtype {known.dtype} with {known.ndim} dimensions is needed")
         if not grows and value.shape != known.shape:
             raise ValueError(f"{here} has shape {value.shape}: {known.shape} is needed")
-        changes[name] = np.require(value, requirements="CAW")
+        changes[name] = np.require(value, requirements=["C", "A", "W"])
     return template._replace(**changes)
 
 

@@ -58,8 +58,8 @@ class Writer:
         self._met: dict[int, tuple[int, Any]] = {}  # by identity; what was met is held, so that none is met again
 
     def named(self, values: dict[str, Any], place: str = "") -> dict[str, Any]:
-        """Values by name."""
-        return {name: self.value(value, f"{place}{name}") for name, value in values.items()}
+        """Values by name, in order of their names: the same model gives the same file."""
+        return {name: self.value(values[name], f"{place}{name}") for name in sorted(values)}
 
     def value(self, value: Any, place: str) -> Any:
         """One value; ValueError, which names `place`, for one that a file cannot hold."""
