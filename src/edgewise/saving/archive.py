@@ -106,17 +106,17 @@ def _read(file: BinaryIO, size: int) -> Archive:
         members = archive.infolist()
         if not members or members[0].filename != HEADER:
             raise ModelFileError(f"not a model of edgewise: its first member is not {HEADER}")
-        for index, member in enumerate(members[1:]):
-            if member.filename != member_name(index):
-                raise ModelFileError(f"member {member.filename[:80]!r} where {member_name(index)!r} belongs")
-        for member in members:
-            if member.compress_type != zipfile.ZIP_STORED or member.compress_size != member.file_size:
-                raise ModelFileError(f"member {member.filename!r} is compressed: a model file stores its members")
         if sum(member.file_size for member in members) > size:
             raise ModelFileError(f"oversized: its members are said to be larger than the file of {size} bytes")
         if members[0].file_size > LARGEST_HEADER:
             raise ModelFileError(f"oversized: {HEADER} has {members[0].file_size} bytes, {LARGEST_HEADER} are allowed")
-        header = read_header(archive.read(members[0]))
+        for index, member in enumerate(members):
+            if member.compress_type != zipfile.ZIP_STORED or member.compress_size != member.file_size:
+                raise ModelFileError(f"member {member.filename[:80]!r} is compressed: a model file stores its members")
+            if index == 0:
+                header = read_header(archive.read(member))  # first of all, as it may be of a newer format
+            elif member.filename != member_name(index - 1):
+                raise ModelFileError(f"member {member.filename[:80]!r} where {member_name(index - 1)!r} belongs")
         arrays = [bytearray(archive.read(member)) for member in members[1:]]
     if header[DIGEST] != digest(header, arrays):
         raise ModelFileError("altered or damaged: its SHA-256 is not the one that was written")

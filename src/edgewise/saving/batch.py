@@ -47,7 +47,7 @@ def state_of(model: Any) -> dict[str, Any]:
 def _grown(learner: CostTree) -> dict[str, Any]:
     parameters, state = parts_of(learner)
     del state["features_"]
-    return {"parameters": parameters, "state": state}
+    return {"parameters": parameters, "state": dict(sorted(state.items()))}
 
 
 def restore(model: Any, features: tuple[Feature, ...], state: dict[str, Any]) -> None:

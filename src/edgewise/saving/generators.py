@@ -16,7 +16,8 @@ def generator_state(generator: np.random.Generator | np.random.RandomState) -> d
     bits = generator._bit_generator if isinstance(generator, np.random.RandomState) else generator.bit_generator
     kind, seed = type(bits).__name__, getattr(bits, "seed_seq", None)
     known = kind in BIT_GENERATORS and type(bits) is getattr(np.random, kind)
-    if not known or type(seed) is not (type(None) if seed is None and kind == "MT19937" else np.random.SeedSequence):
+    seeded = type(seed) is np.random.SeedSequence or (seed is None and kind == "MT19937")
+    if not known or not seeded:
         raise ValueError(f"{generator!r}: only generators of NumPy, seeded by its SeedSequence, can be saved")
     stored = generator.get_state(legacy=False) if isinstance(generator, np.random.RandomState) else bits.state
     spawning = None

@@ -72,7 +72,7 @@ class Writer:
         if type(value) is tuple:
             return {"tuple": [self.value(item, f"{place}[{i}]") for i, item in enumerate(value)]}
         if type(value) is dict and all(type(key) is str for key in value):
-            return {"dict": self.named(value, f"{place}.")}
+            return {"dict": {key: self.value(item, f"{place}.{key}") for key, item in value.items()}}
         if isinstance(value, np.ndarray):
             return self._array(value, place)
         if isinstance(value, np.generic) and value.dtype.kind in "biufU":
