@@ -8,11 +8,12 @@ import numpy as np
 
 from edgewise.batch.booster import BatchBooster
 from edgewise.batch.cost_tree import CostTree
+from edgewise.batch.weak_learners import encoded
 from edgewise.learners.cost_tree.binning import MOST_BINS, Bins
 from edgewise.learners.cost_tree.growing import Tree
 from edgewise.saving.checks import sorted_labels, take_plain, whole_number
 from edgewise.saving.values import checked_names, parts_of, with_parameters
-from edgewise.streams.table import Feature
+from edgewise.streams.table import Feature, Table
 
 NUMBERS = ("edges_", "bounds_", "train_errors_", "potentials_")
 
@@ -62,6 +63,8 @@ def restore(model: Any, features: tuple[Feature, ...], state: dict[str, Any]) ->
     else:
         _restore_booster(model, state)
     take_plain(model, state)
+    # Rows of these features must be rows for the trees: no row is enough to see it.
+    encoded(getattr(model, "estimators_", [model])[0], Table(np.zeros((0, len(features))), features))
 
 
 def _restore_tree(model: CostTree, state: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from edgewise import __version__
 from edgewise.saving.archive import FORMAT, VERSION, ModelFileError, read_archive, write_archive
 from edgewise.saving.classes import BATCH, MODELS, NETWORKS, ONLINE, class_named, name_of
 from edgewise.saving.npy import from_member
-from edgewise.saving.values import Fetch, Reader, Writer, checked_names, parts_of, with_parameters
+from edgewise.saving.values import Fetch, Reader, Writer, checked_feature, checked_names, parts_of, with_parameters
 from edgewise.streams.table import Feature
 
 FAMILIES = {"online": ONLINE, "batch": BATCH, "networks": NETWORKS}
@@ -117,14 +117,10 @@ def _read_features(stored: Any) -> tuple[Feature, ...]:
     """The columns that a header tells of."""
     features = []
     for column in stored if isinstance(stored, list) else [None]:
-        if not isinstance(column, dict) or column.keys() != {"name", "categories"} or type(column["name"]) is not str:
+        if not isinstance(column, dict) or column.keys() != {"name", "categories"}:
             raise ValueError(f"no feature: {str(column)[:80]}")
         categories = column["categories"]
-        if categories is not None:
-            if not isinstance(categories, list) or not all(type(category) is str for category in categories):
-                raise ValueError(f"categories of {column['name'][:40]!r} that are no names")
-            if len(set(categories)) != len(categories):
-                raise ValueError(f"categories of {column['name'][:40]!r} that are not distinct")
-            categories = tuple(categories)
-        features.append(Feature(column["name"], categories))
+        features.append(
+            checked_feature(column["name"], tuple(categories) if isinstance(categories, list) else categories)
+        )
     return tuple(features)

@@ -198,7 +198,7 @@ class Reader:
         fields = self.named(stored["fields"], depth)
         if fields.keys() != set(kind._fields):
             raise ValueError(f"a {kind.__name__} has {', '.join(kind._fields)}; the file has {str(list(fields))[:80]}")
-        record = kind(**fields)
+        record = checked_feature(**fields) if kind is Feature else kind(**fields)
         self._met.append(record)
         return record
 
@@ -232,6 +232,18 @@ class Reader:
     }
 
 
+def checked_feature(name: Any, categories: Any) -> Feature:
+    """A column; ValueError unless it has a name and, if it is nominal, distinct names of categories."""
+    if type(name) is not str:
+        raise ValueError(f"no name of a feature: {str(name)[:80]}")
+    if categories is not None:
+        if not isinstance(categories, tuple) or not all(type(category) is str for category in categories):
+            raise ValueError(f"categories of {name[:40]!r} that are no names")
+        if len(set(categories)) != len(categories):
+            raise ValueError(f"categories of {name[:40]!r} that are not distinct")
+    return Feature(name, categories)
+
+
 def with_parameters(kind: type[Any], parameters: dict[str, Any]) -> Any:
     """An object with these parameters. One that came to the class after the file was written has its default."""
     known = parameter_names(kind)
@@ -242,9 +254,13 @@ def with_parameters(kind: type[Any], parameters: dict[str, Any]) -> Any:
 
 
 def checked_names(kind: type[Any], state: dict[str, Any]) -> dict[str, Any]:
-    """A state whose names are those of attributes, and hide nothing that the class itself defines."""
-    for name in state:
-        if not name.isidentifier() or name.startswith("__") or hasattr(kind, name) or name in parameter_names(kind):
+    """A state whose names are those of attributes, and hide nothing that the class defines but plain defaults."""
+    for name, value in state.items():
+        default = getattr(kind, name, None)
+        hides = hasattr(kind, name) and (
+            type(default) not in (bool, int, float, str) or type(value) is not type(default)
+        )
+        if hides or not name.isidentifier() or name.startswith("__") or name in parameter_names(kind):
             raise ValueError(f"{name[:40]!r} is no part of the state of a {kind.__name__}")
     return state
 
