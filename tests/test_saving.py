@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import io
 import json
 import os
@@ -378,7 +379,7 @@ def test_every_model_and_setting_of_the_package_is_in_the_table():
     models = {name for name in public if hasattr(getattr(ew, name), "save")}
     assert models == set(classes.MODELS)
     assert public - others <= set(classes.MODELS) | set(classes.SETTINGS)
-    for table in (classes.MODELS, classes.OBJECTS, classes.RECORDS):
+    for table in (classes.MODELS, classes.SETTINGS, classes.RECORDS):
         for name in table:
             assert classes.class_named(name, table).__name__ == name
 
@@ -521,10 +522,8 @@ def _nested(depth: int):
         lambda header: header.update({"class": ["AdaBoostOLM"]}),
         lambda header: header.update(features=None),
         lambda header: header.update(more=1),
-        lambda header: header["parameters"].update(
-            estimator={"object": "subprocess.Popen", "parameters": {}, "state": {}}
-        ),
-        lambda header: header["parameters"].update(estimator={"object": "AdaBoostOLM", "parameters": {}, "state": {}}),
+        lambda header: header["parameters"].update(estimator={"object": "subprocess.Popen", "parameters": {}}),
+        lambda header: header["parameters"].update(estimator={"object": "AdaBoostOLM", "parameters": {}}),
         lambda header: header["parameters"].update(estimator={"record": "Forest", "fields": {}}),
         lambda header: header["parameters"].update(loss="unknown"),
         lambda header: header["parameters"].update(chunk_size=0),
@@ -586,6 +585,14 @@ def test_places_that_kernels_would_trust_are_checked(name, change, tmp_path):
 
     rewritten(path, alter)
     assert "fit" in told(path) or "places" in told(path)
+
+
+@pytest.mark.plain
+def test_the_page_on_saving(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    failed, tried = doctest.testfile(str(ROOT / "docs" / "saving.md"), module_relative=False)
+    assert tried > 10
+    assert failed == 0
 
 
 @pytest.mark.plain

@@ -46,6 +46,10 @@ def write_archive(path: Path, header: dict[str, Any], arrays: Sequence[np.ndarra
     """Write a file in the place of the one that may be there."""
     members: list[tuple[str, Sequence[Any]]] = [(member_name(i), npy_bytes(array)) for i, array in enumerate(arrays)]
     text = canonical(header | {DIGEST: digest(header, [part for _, parts in members for part in parts])})
+    if len(text) > LARGEST_HEADER:
+        raise ValueError(
+            f"{HEADER} would have {len(text)} bytes, {LARGEST_HEADER} are allowed: too many names or settings"
+        )
     with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, strict_timestamps=False) as archive:
         for name, parts in ((HEADER, (text,)), *members):
             # A fixed date: the same model gives the same file.
@@ -84,6 +88,8 @@ def read_archive(path: Path) -> Archive:
             return _read(file, os.fstat(file.fileno()).st_size)
         except ModelFileError as error:
             raise ModelFileError(f"{path}: {error}") from None
+        except MemoryError:
+            raise
         except Exception as error:  # zipfile and json have no closed list of what damaged files make them raise
             raise ModelFileError(f"{path}: truncated, altered or no model file ({_reason(error)})") from None
 

@@ -39,13 +39,15 @@ NETWORKS = {
 }
 MODELS = ONLINE | BATCH | NETWORKS
 
-# Objects that are their parameters: learners and losses as settings, and sets to project onto.
+# Objects that are their parameters: learners and losses as settings, and sets to project onto. A tree that is given to
+# a booster is a setting, too: the booster learns with copies that know nothing.
 SETTINGS = {
     "AbsoluteLoss": "edgewise.theory.regression_losses",
     "Ball": "edgewise.theory.projections",
     "BinaryRelevance": "edgewise.learners.linear",
     "Box": "edgewise.theory.projections",
     "ConvolutionNetwork": "edgewise.neural.weak_networks",
+    "CostTree": "edgewise.batch.cost_tree",
     "DenseNetwork": "edgewise.neural.weak_networks",
     "GivenVotes": "edgewise.learners.given_votes",
     "HingeLoss": "edgewise.theory.regression_losses",
@@ -60,9 +62,6 @@ SETTINGS = {
     "SoftmaxRegression": "edgewise.learners.linear",
     "SquaredLoss": "edgewise.theory.regression_losses",
 }
-# Objects with parameters and, once fitted, a state; inside others they are learners.
-OBJECTS = SETTINGS | {"CostTree": BATCH["CostTree"]}
-
 # Named tuples that are values of their own. The tuples of a booster's state have no name in a file: see `states`.
 RECORDS = {
     "Bins": "edgewise.learners.cost_tree.binning",

@@ -73,7 +73,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     try:
         return _built(header, fetch, len(members))
-    except (ImportError, ModelFileError):
+    except (ImportError, MemoryError, ModelFileError):
         raise
     except Exception as error:  # whatever the library's own checks say of such parameters, the file is at fault
         told = (str(error).splitlines() or [""])[0][:300]

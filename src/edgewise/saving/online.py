@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from edgewise.boosting.bandit_bbm import BanditBBM
 from edgewise.boosting.gradient_stream import GradientStream
 from edgewise.boosting.inputs import Columns
 from edgewise.boosting.one_vs_all import OneVsAllOLM
+from edgewise.boosting.online_mbbm import OnlineMBBM
 from edgewise.boosting.state import GRADIENT, POISSON
 from edgewise.boosting.stream_bandit import StreamBandit
 from edgewise.boosting.stream_ensemble import StreamEnsemble
@@ -26,8 +28,9 @@ from edgewise.saving.states import check_unchanged, filled, stored_state
 from edgewise.streams.table import Feature
 
 COUNTS = ("rounds_", "mistakes_", "decisions_", "expired_", "repeated_", "skipped_")
-# Tables of the exact 0-1 potentials grow with the square of the number of learners, and are made anew: 2 GB at this.
-MOST_WITH_POTENTIALS = 10_000
+# Tables of the exact 0-1 potentials grow faster than the square of the number of learners, and are made anew, whatever
+# the size of the file: 70 MB, and some 200 MB on the way, at this number.
+MOST_WITH_POTENTIALS = 1000
 
 
 def is_started(model: StreamEnsemble) -> bool:
@@ -173,8 +176,10 @@ def _check_sizes(fresh: Any, stored: Any, n: int, k: int) -> None:
     labels, columns = k, fresh._columns
     if stored["committee"]["weight"].shape[:1] != (n,):
         raise ValueError(f"{n} learners, but weights of shape {stored['committee']['weight'].shape}")
-    if n > MOST_WITH_POTENTIALS and type(fresh)._potentials is not StreamEnsemble._potentials:
-        raise ValueError(f"n_estimators={n}: potentials are made anew for at most {MOST_WITH_POTENTIALS} learners")
+    if n > MOST_WITH_POTENTIALS and isinstance(fresh, OnlineMBBM | BanditBBM):
+        raise ValueError(
+            f"n_estimators={n}: files of a {type(fresh).__name__} are for at most {MOST_WITH_POTENTIALS} learners"
+        )
     learners = fresh._members()
     trees = max(1, sum(isinstance(learner, HoeffdingTree) for learner in learners))
     if fresh._in_groups:

@@ -10,7 +10,7 @@
 | array of objects (text and numbers)     | {"cells": [...], "shape": [...]}                                  |
 | a single number or text of NumPy        | {"scalar": value, "dtype": ...}                                   |
 | named tuple in `RECORDS`                | {"record": name, "fields": {...}}                                 |
-| object in `OBJECTS`                     | {"object": name, "parameters": {...}, "state": {...}}             |
+| object in `SETTINGS`                    | {"object": name, "parameters": {...}}                             |
 | one of the last two that was met before | {"again": its place among them}                                   |
 | Table                                   | {"table": [...features], "values": array}                         |
 | Generator, RandomState                  | {"generator": ...}, {"random_state": ...}                         |
@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.saving.classes import OBJECTS, RECORDS, class_named, name_of
+from edgewise.saving.classes import RECORDS, SETTINGS, class_named, name_of
 from edgewise.saving.generators import generator_state, restored_generator
 from edgewise.saving.npy import can_hold, checked_dtype, checked_shape
 from edgewise.streams.table import Feature, Table
@@ -97,7 +97,7 @@ class Writer:
     def _named_class(self, value: Any, place: str) -> dict[str, Any]:
         if id(value) in self._met:
             return {"again": self._met[id(value)][0]}
-        record, kind = name_of(value, RECORDS), name_of(value, OBJECTS)
+        record, kind = name_of(value, RECORDS), name_of(value, SETTINGS)
         if record is None and kind is None:
             raise ValueError(
                 f"{place}={str(value)[:80]}: a {type(value).__module__}.{type(value).__qualname__} cannot be saved; a "
@@ -106,8 +106,7 @@ class Writer:
         if record is not None:
             stored: dict[str, Any] = {"record": record, "fields": self.named(value._asdict(), f"{place}.")}
         else:
-            parameters, state = (self.named(part, f"{place}.") for part in parts_of(value))
-            stored = {"object": kind, "parameters": parameters, "state": state}
+            stored = {"object": kind, "parameters": self.named(parts_of(value)[0], f"{place}.")}
         self._met[id(value)] = (len(self._met), value)
         return stored
 
@@ -203,10 +202,8 @@ class Reader:
         return record
 
     def _object(self, stored: dict[str, Any], depth: int) -> Any:
-        kind = class_named(_only(stored, "object", "parameters", "state")["object"], OBJECTS)
+        kind = class_named(_only(stored, "object", "parameters")["object"], SETTINGS)
         made = with_parameters(kind, self.named(stored["parameters"], depth))
-        for name, value in checked_names(kind, self.named(stored["state"], depth)).items():
-            setattr(made, name, value)
         self._met.append(made)
         return made
 
