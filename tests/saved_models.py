@@ -31,7 +31,7 @@ MODELS = {
     "OnlineMBBM": lambda: ew.OnlineMBBM(TREE, FEW, random_state=1),
     "OnlineMBBM, cost": lambda: ew.OnlineMBBM(WARM, FEW, vote="cost", edge=0.2, random_state=1),
     "OzaBoost": lambda: ew.OzaBoost(TREE, FEW, random_state=1),
-    "HoeffdingForest": lambda: ew.HoeffdingForest(TREE, FEW, random_state=1),
+    "HoeffdingForest": lambda: ew.HoeffdingForest(TREE, np.int64(FEW), random_state=np.int32(1)),
     "AdaOLMR": lambda: ew.AdaOLMR(n_estimators=FEW, random_state=1),
     "OnlineBMR": lambda: ew.OnlineBMR(n_estimators=FEW, random_state=1),
     "OnlineBMR, rank": lambda: ew.OnlineBMR(WARM, FEW, loss="rank", vote=["label"], random_state=1),

@@ -108,8 +108,8 @@ def _built(header: dict[str, Any], fetch: Fetch, n_arrays: int | None = None) ->
 
 def _stored_features(features: tuple[Feature, ...]) -> list[dict[str, Any]]:
     return [
-        {"name": feature.name, "categories": None if feature.categories is None else list(feature.categories)}
-        for feature in features
+        {"name": str(name), "categories": None if categories is None else list(map(str, categories))}
+        for name, categories in features
     ]
 
 

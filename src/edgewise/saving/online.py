@@ -85,7 +85,8 @@ def restore(model: StreamEnsemble, features: tuple[Feature, ...], state: dict[st
         if name in state:
             setattr(model, name, whole_number(name, state.pop(name)))
     model.rounds_  # noqa: B018  # every started model counts its rounds
-    whole_number("n_estimators", model.n_estimators, 1)
+    n = model.n_estimators
+    whole_number("n_estimators", n.item() if isinstance(n, np.integer) else n, 1)
     fresh = type(model)(**model.get_params(deep=False))
     if learners is not None:
         fresh._default_estimator = lambda: learners  # type: ignore[method-assign]
@@ -112,8 +113,8 @@ def _restore_ensembles(model: Any, fresh: Any, state: dict[str, Any]) -> None:
     columns, n = model._columns, model.n_estimators
     if isinstance(model, StreamRanker):
         names = state.pop("labels_")
-        if not isinstance(names, np.ndarray) or names.ndim != 1 or names.size < 2:
-            raise ValueError("labels_: the names of at least 2 labels are needed")
+        if not isinstance(names, np.ndarray) or names.ndim != 1:
+            raise ValueError("labels_: the names of the labels are needed")
         model.labels_, k = names, names.size
     else:
         model.classes_ = sorted_labels("classes_", state.pop("classes_"))
