@@ -119,7 +119,7 @@ def _restore_ensembles(model: Any, fresh: Any, state: dict[str, Any]) -> None:
     else:
         model.classes_ = sorted_labels("classes_", state.pop("classes_"))
         k = model.classes_.size
-    model._rng = state.pop("_rng")
+    model._rng, fresh._rng = state.pop("_rng"), np.random.default_rng(0)
     if not isinstance(model._rng, np.random.Generator):
         raise ValueError("_rng: a generator is needed")
     model.restarts_ = state.pop("restarts_")

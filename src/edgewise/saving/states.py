@@ -38,6 +38,8 @@ STORED: dict[str, tuple[str, ...]] = {
 FOLLOWING = {"Forest": ("offset",), "RegressionForest": ("offset",)}
 # Tables and memos: a function of the settings that grows as it is asked, to the same numbers.
 TABLES = ("potentials",)
+# Learners of other libraries: parameters that name one are refused, so that there are none.
+OTHERS = ("foreign",)
 
 
 def stored_state(state: Any) -> dict[str, Any]:
@@ -78,7 +80,7 @@ def check_unchanged(state: Any, template: Any, place: str = "") -> None:
         if name in STORED.get(kind, ()):
             if not isinstance(known, np.ndarray):
                 check_unchanged(value, known, f"{here}.")
-        elif name not in FOLLOWING.get(kind, ()):
+        elif name not in (*FOLLOWING.get(kind, ()), *OTHERS):
             same = _same_settings(value, known) if name in TABLES else _same(value, known)
             if not same:
                 raise ValueError(
