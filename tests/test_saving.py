@@ -178,7 +178,7 @@ def test_votes_that_are_given(tmp_path):
 def test_labels_of_every_kind(labels, tmp_path):
     X = np.random.default_rng(0).normal(size=(30, 2))
     y = labels[np.arange(30) % 3]
-    model = ew.HoeffdingForest(n_estimators=2, random_state=0).partial_fit(X, y)
+    model = ew.HoeffdingForest(n_estimators=2, random_state=0).partial_fit(X, y, classes=labels)
     model.save(tmp_path / "model.edgewise")
     loaded = ew.load(tmp_path / "model.edgewise")
     assert loaded.classes_.dtype == model.classes_.dtype.newbyteorder("=")
