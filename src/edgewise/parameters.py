@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import os
 from typing import Any, Self
+
+
+class Saveable:
+    """`save`, for models: `edgewise.load` gives them back."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write this model to one file, from which `edgewise.load` continues bit for bit (docs/saving.md)."""
+        from edgewise.saving import save
+
+        save(self, path)
 
 
 class Parameterized:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from edgewise.batch.cost_tree import CostTree
 from edgewise.batch.inputs import Examples, check_whole, in_columns, read_examples, read_rows, unchanged_on_error
 from edgewise.batch.weak_learners import WeakLearners, encoded, votes
+from edgewise.parameters import Saveable
 from edgewise.streams.table import Table
 from edgewise.theory.cost_matrices import add_votes
 
@@ -20,7 +21,7 @@ from edgewise.theory.cost_matrices import add_votes
 DEFAULT_LEAVES = 32
 
 
-class BatchBooster(ClassifierMixin, BaseEstimator):
+class BatchBooster(Saveable, ClassifierMixin, BaseEstimator):
     """A weighted plurality vote of weak learners, eq. (1): argmax over l of the sum of alpha_t 1[h_t(x) = l].
 
     Ties go to the lowest class.

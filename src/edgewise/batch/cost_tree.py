@@ -13,11 +13,12 @@ from edgewise.batch.inputs import check_whole, in_columns, read_examples, read_r
 from edgewise.learners.cost_tree.binned import BinnedTable
 from edgewise.learners.cost_tree.binning import MOST_BINS, find_bins
 from edgewise.learners.cost_tree.growing import fill_votes
+from edgewise.parameters import Saveable
 from edgewise.streams.table import as_table
 from edgewise.theory.cost_matrices import first_costs
 
 
-class CostTree(ClassifierMixin, BaseEstimator):
+class CostTree(Saveable, ClassifierMixin, BaseEstimator):
     """A greedy tree of at most `max_leaves` leaves that minimizes C . 1_h, each leaf answering its cheapest label.
 
     `fit_costs(X, C)` learns from a cost matrix, which is how boosters use it; `fit(X, y)` is the case in which every

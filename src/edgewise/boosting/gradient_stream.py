@@ -239,23 +239,26 @@ class GradientStream(StreamEnsemble):
 
     def _start(self, loss: Loss, columns: Columns, k: int) -> None:
         """Draw the learners' parameters and make the state for k outputs."""
-        learners = self._members()
+        rng = np.random.default_rng(self.random_state)
+        self.tree_parameters_ = draw_trees(self._members(), len(columns.names), rng)
+        self._state = self._new_state(loss, columns, k, rng)
+        self._columns = columns
+        self._n_outputs = k
+        self.rounds_ = 0
+
+    def _new_state(self, loss: Loss, columns: Columns, k: int, rng: np.random.Generator) -> GradientEnsemble:
+        """A state that has learned nothing, of learners whose parameters are drawn; `rng` seeds foreign learners."""
         steps = Steps(
             self._rule(loss),
             self._rates(loss),
             np.broadcast_to(np.asarray(self.start, float), k).copy(),
             region_of(loss.domain, k),
         )
-        random = np.random.default_rng(self.random_state)
-        self.tree_parameters_ = draw_trees(learners, len(columns.names), random)
         n = self.n_estimators
         progress = Progress(np.zeros((n, 3)), np.zeros(n + 1), np.zeros(3), np.zeros(2))
-        kinds, forest, bank, objects = assemble_gradient(learners, self.tree_parameters_, columns, k)
-        foreign = foreign_bank(learners, columns, random, each=k)
-        self._state = GradientEnsemble(steps, kinds, progress, forest, bank, objects, foreign)
-        self._columns = columns
-        self._n_outputs = k
-        self.rounds_ = 0
+        kinds, forest, bank, objects = assemble_gradient(self._members(), self.tree_parameters_, columns, k)
+        foreign = foreign_bank(self._members(), columns, rng, each=k)
+        return GradientEnsemble(steps, kinds, progress, forest, bank, objects, foreign)
 
     def _widen(self, columns: Columns) -> None:
         """Make room for categories that came up after the first call."""

@@ -17,6 +17,7 @@ from edgewise.learners.forest.structure import structure
 from edgewise.learners.given_votes import GivenVotes
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.linear import bank_with_categories
+from edgewise.parameters import Saveable
 from edgewise.streams.targets import weight_array
 from edgewise.theory.potentials import zero_one_potentials
 
@@ -32,7 +33,7 @@ class Rows(NamedTuple):
     nominal: np.ndarray
 
 
-class StreamEnsemble(Estimator):
+class StreamEnsemble(Saveable, Estimator):
     """An ensemble of weak learners that votes and learns, one example after the other."""
 
     # parameters that every booster has

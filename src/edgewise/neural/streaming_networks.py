@@ -21,6 +21,7 @@ from edgewise.estimator import Estimator
 from edgewise.neural.inputs import class_targets, design, real_targets
 from edgewise.neural.torch_extra import device_of, load_torch
 from edgewise.neural.weak_networks import DenseNetwork, WeakNetwork, positive
+from edgewise.parameters import Saveable
 from edgewise.streams.feature_names import check_names, check_width, has_names
 from edgewise.streams.table import Feature, as_table
 from edgewise.streams.targets import first_classes, known_classes, label_array
@@ -36,7 +37,7 @@ class Inputs(NamedTuple):
     named: bool  # whether the columns came with names
 
 
-class StreamingNetworks(Estimator):
+class StreamingNetworks(Saveable, Estimator):
     """What regression and classification share.
 
     `estimator`: the kind of network (`DenseNetwork`, `ConvolutionNetwork`). `learning_rate`: eta of Algorithm 1.

@@ -100,6 +100,8 @@ def potential_costs(potentials, to_go, scores, size, costs):
         own = scores[l]
         for r in range(size, k):
             delta = scores[r] - own
+            if not abs(delta) < zero - 1:  # votes are shares, so that scores differ by N at most: no votes made this
+                delta = 0.0
             whole = math.floor(delta)
             part = delta - whole
             at = zero + int(whole)

@@ -37,7 +37,7 @@ TABLE = taylor_table()
 @kernel
 def normal_below(z):
     """P(Z <= z) for a standard normal Z, to 4e-16."""
-    if z <= -LIMIT:
+    if not z > -LIMIT:  # NaN too: it has no place in the table
         return 0.0
     if z >= LIMIT:
         return 1.0

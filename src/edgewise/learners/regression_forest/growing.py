@@ -65,7 +65,7 @@ def lay_grid(forest, leaf, j, mean, variance):
 def bin_of(forest, leaf, j, value):
     """The bin of a value; the end bins take all that lies outside the grid."""
     place = (value - forest.low[leaf, j]) * forest.density[leaf, j]
-    return int(min(max(place, 0.0), forest.bins.shape[2] - 1.0))
+    return int(min(place if place > 0.0 else 0.0, forest.bins.shape[2] - 1.0))  # NaN has the first bin
 
 
 @kernel

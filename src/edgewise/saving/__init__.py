@@ -1,0 +1,11 @@
+"""Models as files: `model.save(path)`, `edgewise.load(path)`. docs/saving.md has the format and what is promised.
+
+One file per concern: `archive` (the zip and its limits), `npy` (arrays), `values` (JSON), `classes` (all that a file
+may name), `generators` (random state), `forests` and `states` (whether arrays fit together), `online`, `batch` and
+`networks` (the families of models), `models` (saving and loading).
+"""
+
+from edgewise.saving.archive import ModelFileError
+from edgewise.saving.models import load, save
+
+__all__ = ["ModelFileError", "load", "save"]

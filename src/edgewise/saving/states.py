@@ -1,0 +1,107 @@
+"""The state of a booster: what of it a file holds, and how it is put back.
+
+A booster makes its own state from its settings, its columns and its classes. Most of it never changes: the plan, the
+kinds of learners, the settings of every tree, tables of potentials. A file holds what learning changes, by name and
+without a class, and a reader fills it into a state that the booster has just made (the *template*). So shapes and
+dtypes are compared with those that the kernels are about to be given, and all else is as the library itself makes it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+# What learning changes, by class of state. A field that is not here must be as in the template.
+STORED: dict[str, tuple[str, ...]] = {
+    "Ensemble": ("committee", "forest", "bank", "memory"),
+    "RankingEnsemble": ("committee", "forest", "bank", "memory", "calibration"),
+    "GradientEnsemble": ("progress", "forest", "bank"),
+    "Committee": ("weight", "mistakes", "costs", "importance", "errors"),
+    "RankingCommittee": ("weight", "losses", "costs", "excess", "importance", "totals"),
+    "Progress": ("learners", "losses", "totals", "extremes"),
+    "LinearBank": ("weights", "squares"),
+    "MemoryBank": ("counts", "recent"),
+    "RidgeBank": ("weights", "inverse", "averages", "rounds"),
+    "Calibration": ("curve", "squares", "spread"),
+    "Forest": (
+        *("categories", "root", "n_nodes", "kind", "feature", "threshold", "child", "width", "fallback", "links"),
+        *("class_weight", "row", "tally", "margin", "examples", "n_rows", "gauss", "constant", "counts", "moments"),
+        *("free_leaves", "free_rows", "used"),
+    ),
+    "RegressionForest": (
+        *("categories", "root", "n_nodes", "kind", "feature", "threshold", "child", "fallback", "depth"),
+        *("mass", "sums", "total", "low", "density", "bins", "slots", "moments", "free_leaves", "used"),
+    ),
+}
+# Follows from `categories`, which may have grown.
+FOLLOWING = {"Forest": ("offset",), "RegressionForest": ("offset",)}
+# Tables and memos: a function of the settings that grows as it is asked, to the same numbers.
+TABLES = ("potentials",)
+# Learners of other libraries: parameters that name one are refused, so that there are none.
+OTHERS = ("foreign",)
+
+
+def stored_state(state: Any) -> dict[str, Any]:
+    """What a file holds of a state: arrays by name, in nested dictionaries."""
+    stored = {}
+    for name in STORED[type(state).__name__]:
+        value = getattr(state, name)
+        stored[name] = value if isinstance(value, np.ndarray) else stored_state(value)
+    return stored
+
+
+def filled(template: Any, stored: Any, place: str = "") -> Any:
+    """The template with what a file holds; ValueError unless dtypes are the same, and shapes where they never grow."""
+    kind = type(template).__name__
+    names = STORED[kind]
+    if not isinstance(stored, dict) or stored.keys() != set(names):
+        raise ValueError(f"{place or 'the state'}: a {kind} is made of {', '.join(names)}")
+    grows = kind in FOLLOWING
+    changes = {}
+    for name in names:
+        known, value, here = getattr(template, name), stored[name], f"{place}{name}"
+        if not isinstance(known, np.ndarray):
+            changes[name] = filled(known, value, f"{here}.")
+            continue
+        if not isinstance(value, np.ndarray) or value.dtype != known.dtype or value.ndim != known.ndim:
+            raise ValueError(f"{here}: an array of dtype {known.dtype} with {known.ndim} dimensions is needed")
+        if not grows and value.shape != known.shape:
+            raise ValueError(f"{here} has shape {value.shape}: {known.shape} is needed")
+        changes[name] = np.require(value, requirements=["C", "A", "W"])
+    return template._replace(**changes)
+
+
+def check_unchanged(state: Any, template: Any, place: str = "") -> None:
+    """ValueError unless what a file leaves out is the same in a state and in the template of the same settings."""
+    kind = type(template).__name__
+    for name in template._fields:
+        known, value, here = getattr(template, name), getattr(state, name), f"{place}{name}"
+        if name in STORED.get(kind, ()):
+            if not isinstance(known, np.ndarray):
+                check_unchanged(value, known, f"{here}.")
+        elif name not in (*FOLLOWING.get(kind, ()), *OTHERS):
+            same = _same_settings(value, known) if name in TABLES else _same(value, known)
+            if not same:
+                raise ValueError(
+                    f"this model cannot be saved: its parameters no longer tell how it came to be ({here}); they were "
+                    "changed after it had begun to learn"
+                )
+
+
+def _same_settings(value: Any, known: Any) -> bool:
+    """Whether tables are for the same settings."""
+    own = [name for name in known._fields if name == "edge" or not isinstance(getattr(known, name), np.ndarray)]
+    return type(value) is type(known) and all(_same(getattr(value, name), getattr(known, name)) for name in own)
+
+
+def _same(value: Any, known: Any) -> bool:
+    if value is known:
+        return True
+    if type(value) is not type(known):
+        return False
+    if isinstance(value, np.ndarray):
+        return value.dtype == known.dtype and np.array_equal(value, known, equal_nan=value.dtype.kind == "f")
+    if isinstance(value, tuple):
+        return len(value) == len(known) and all(map(_same, value, known))
+    return bool(value == known)
