@@ -53,9 +53,9 @@ def bound(of: Any, *, ax: Axes | None = None, title: str | None = None) -> Axes:
     suffered = np.array([getattr(each, field) for each in bounds], dtype=np.float64)
     allowed = np.array([each.value for each in bounds], dtype=np.float64)
     allowed[~np.isfinite(allowed)] = np.nan
-    lines = [(f"allowed by {last.theorem}", allowed, style.COLORS[1]), (words, suffered, style.COLORS[0])]
+    lines = [("bound", allowed, style.COLORS[1]), (words, suffered, style.COLORS[0])]
     if getattr(last, "best_expert", None) is not None:
-        lines.append((f"{words} of the best expert", _of_expert(bounds), style.COLORS[2]))
+        lines.append(("best expert", _of_expert(bounds), style.COLORS[2]))
     ax = style.axes(ax)
     for name, line, color in lines:
         ax.plot(rows, line, color=color, linewidth=1.6, label=name)

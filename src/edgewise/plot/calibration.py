@@ -61,7 +61,7 @@ def reliability(
         0.03,
         0.045,
         "as often right as sure",
-        fontsize=7.5,
+        fontsize=style.SMALL * style.scale(ax),
         color=style.FAINT,
         rotation=45,
         rotation_mode="anchor",
@@ -86,7 +86,7 @@ def reliability(
             xytext=(0, 3),
             textcoords="offset points",
             ha="center",
-            fontsize=7,
+            fontsize=style.SMALL * style.scale(ax),
             color=style.INK,
         )
     style.frame(ax, *words)

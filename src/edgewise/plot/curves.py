@@ -205,7 +205,9 @@ def _draw(ax: Axes, panel: Panel, looks: dict[str, dict[str, Any]]) -> list[styl
                 markersize=5,
                 alpha=0.35,
             )
-        ends.append(style.End(line.name, float(line.rows[-1]), float(line.middle[-1]), color))
+        ends.append(
+            style.End(line.name, float(line.rows[-1]), float(line.middle[-1]), color, looks[line.name]["linestyle"])
+        )
     style.frame(ax, "rows learned", f"{panel.measure} over the last {panel.window} rows")
     style.count_rows(ax, panel.rows)
     _scale(ax, panel)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 FEW = 7  # so many lines get a color and a name each
 MOST_POINTS = 400
-SETTLED = 0.05  # share of the rows after which all values are to be seen
+SETTLED = 0.1  # share of the rows after which all values are to be seen
 
 
 def edges(of: Any, *, rows: Any = None, ax: Axes | None = None, title: str | None = None) -> Axes:
@@ -86,7 +86,7 @@ def _lines(
 
 def _values(of: Any, field: str, rows: Any) -> tuple[np.ndarray, np.ndarray]:
     """Rows learned [p] and values [p, N]; of a long history, points at equal distances."""
-    if hasattr(of, f"{field}_"):
+    if hasattr(type(of), f"{field}_"):
         raise TypeError(
             f"{type(of).__name__}: a model knows its {field} as they are now (`{field}_`); "
             "to see them over time, draw what edgewise.watch(model, X, y) gives"
@@ -108,4 +108,4 @@ def _shade(number: int, of: int) -> dict[str, Any]:
     """Thin lines from dark to bright; the brightest of the color map would be too faint on white."""
     from matplotlib import colormaps
 
-    return {"color": colormaps["viridis"](0.88 * number / (of - 1)), "linewidth": 0.8, "alpha": 0.75}
+    return {"color": colormaps["viridis"](0.8 * number / (of - 1)), "linewidth": 0.8, "alpha": 0.75}

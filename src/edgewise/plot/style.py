@@ -17,9 +17,9 @@ INK, FAINT = "#222222", "#6f6f6f"
 FRAME, GRID = "#bbbbbb", "#e6e6e6"
 # A line to compare with, behind the others.
 REFERENCE: dict[str, Any] = {"color": FAINT, "linewidth": 0.9, "linestyle": (0, (2, 3)), "zorder": 1}
-# Points: of the title, of what stands below it, of names at line ends (the smallest where there are many).
-TITLE, FACTS, NAMES, SMALLEST = 12.0, 9.0, 9.0, 6.0
-LEADING = 1.3  # height of a line of text over its font size
+# Font sizes in points; names at line ends shrink to the smallest where there are many.
+TITLE, LABELS, FACTS, TICKS, NAMES, SMALL, SMALLEST = 12.0, 10.0, 9.0, 9.0, 9.0, 7.5, 6.0
+LEADING, LETTER = 1.3, 0.56  # height of a line and width of a letter, over the font size
 
 
 class End(NamedTuple):
@@ -29,6 +29,7 @@ class End(NamedTuple):
     x: float
     y: float
     color: Any
+    dashes: Any = "-"
 
 
 def axes(ax: Axes | None, width: float = 8.0, height: float = 4.6) -> Axes:
@@ -54,23 +55,33 @@ def look(number: int) -> dict[str, Any]:
     return {"color": COLORS[number % len(COLORS)], "linestyle": STYLES[number // len(COLORS) % len(STYLES)]}
 
 
+def scale(ax: Axes) -> float:
+    """By how much letters shrink where a picture has little room: 1 from five inches of its column of the figure on."""
+    figure: Any = ax.figure
+    spec = ax.get_subplotspec()
+    if spec is None:
+        inches = 1.3 * ax.get_window_extent().width / figure_of(ax).dpi
+    else:
+        inches = figure.bbox.width / figure_of(ax).dpi * len(spec.colspan) / spec.get_gridspec().ncols
+    return float(min(1.0, max(0.65, inches / 5.0)))
+
+
 def frame(ax: Axes, x: str, y: str) -> None:
     """Axis labels, a light grid, no box."""
-    ax.set_xlabel(x, color=INK)
-    ax.set_ylabel(y, color=INK)
+    size = scale(ax)
+    ax.set_xlabel(x, color=INK, fontsize=LABELS * size)
+    ax.set_ylabel(y, color=INK, fontsize=LABELS * size)
     ax.grid(axis="y", color=GRID, linewidth=0.7)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(FRAME)
-    ax.tick_params(colors=INK, labelsize=9, length=3, color=FRAME, which="both")
+    ax.tick_params(colors=INK, labelsize=TICKS * size, length=3, color=FRAME, which="both")
 
 
 def count_rows(ax: Axes, last: float) -> None:
     """An x axis of row numbers, from 0 to the last."""
     ax.set_xlim(0, last)
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    # Six numbers with their commas need some four inches.
-    ax.locator_params(axis="x", nbins=max(2, min(6, int(_points(ax)[0] / 45))))
 
 
 def level(ax: Axes, y: float, words: str) -> None:
@@ -82,7 +93,7 @@ def level(ax: Axes, y: float, words: str) -> None:
         xycoords=ax.get_yaxis_transform(),
         xytext=(-2, -3),
         textcoords="offset points",
-        fontsize=7.5,
+        fontsize=SMALL * scale(ax),
         color=FAINT,
         ha="right",
         va="top",
@@ -91,54 +102,61 @@ def level(ax: Axes, y: float, words: str) -> None:
 
 def finish(ax: Axes, title: str, facts: str, ends: Sequence[End] = ()) -> Axes:
     """Write the title and the names of lines where they fit, once the layout is known."""
-    looks: dict[str, Any] = {"loc": "left", "fontsize": TITLE, "fontweight": "bold", "color": INK}
-    ax.set_title(title, **looks, pad=18)
-    # They take their room in the layout by their width; where they stand is known after it.
-    names = [_name(ax, end) for end in ends]
+    size = scale(ax)
+    looks: dict[str, Any] = {"loc": "left", "fontsize": TITLE * size, "fontweight": "bold", "color": INK}
+    ax.set_title(title, **looks, pad=18 * size)
+    # Names take their room in the layout by their width; where they stand is known after it.
+    names = [_name(ax, end, NAMES * size) for end in ends]
     figure_of(ax).draw_without_rendering()
-    width, height = _points(ax)
-    # Letters are about 0.53 of the font size wide.
-    lines = textwrap.wrap(facts, max(12, int(width / (0.53 * FACTS)))) or [""]
-    ax.set_title(title, **looks, pad=6 + LEADING * FACTS * len(lines))
+    point = figure_of(ax).dpi / 72.0
+    box, around = ax.get_window_extent(), ax.get_tightbbox()
+    width, height = box.width / point, box.height / point
+    to_the_right = width if around is None else (around.x1 - box.x0) / point
+    lines = textwrap.wrap(facts, max(16, int(to_the_right / (LETTER * FACTS * size))), max_lines=3, placeholder=" …")
+    ax.set_title(title, **looks, pad=(6 + LEADING * FACTS * len(lines)) * size)
     told = ax.annotate(
         "\n".join(lines),
         xy=(0, 1),
         xycoords="axes fraction",
-        xytext=(0, 4),
+        xytext=(0, 4 * size),
         textcoords="offset points",
-        fontsize=FACTS,
+        fontsize=FACTS * size,
         color=FAINT,
         va="bottom",
         linespacing=LEADING * 0.9,
     )
-    # A text that sticks out to the right would make the layout squeeze the picture.
+    # It stands below the title, which has left room for it; its width must not squeeze the picture.
     told.set_in_layout(False)
-    if not ends:
-        return ax
-    size = min(NAMES, max(SMALLEST, (height - 2 * LEADING * FACTS) / (LEADING * len(ends))))
-    gap = LEADING * size / height
-    to_fraction = ax.transData + ax.transAxes.inverted()
-    heights = [float(to_fraction.transform((end.x, end.y))[1]) for end in ends]
-    for name, place in zip(names, spread(heights, gap, gap / 2, 1 - gap / 2), strict=True):
-        name.set_position((name.get_position()[0], place))
-        name.set_fontsize(size)
+    widest = max(len(label) for label in (f"{ax.get_xlim()[1]:,.0f}", "0.0"))
+    ax.locator_params(axis="x", nbins=max(2, min(6, int(width / ((LETTER * widest + 1.5) * TICKS * size)))))
+    if ends:
+        # The further lines of the facts will take from the height.
+        height -= LEADING * FACTS * size * max(0, len(lines) - 1)
+        letters = min(NAMES * size, max(SMALLEST * size, height / (LEADING * len(ends))))
+        gap = LEADING * letters / height
+        to_fraction = ax.transData + ax.transAxes.inverted()
+        heights = [float(to_fraction.transform((end.x, end.y))[1]) for end in ends]
+        for name, place in zip(names, spread(heights, gap, gap / 2, 1 - gap / 2), strict=True):
+            name.set_position((name.get_position()[0], place))
+            name.set_fontsize(letters)
     return ax
 
 
-def _name(ax: Axes, end: End) -> Any:
+def _name(ax: Axes, end: End, size: float) -> Any:
     return ax.annotate(
         end.name,
         xy=(end.x, end.y),
         xytext=(1.035, 0.5),
         textcoords="axes fraction",
-        color=end.color,
-        fontsize=NAMES,
+        color=readable(end.color),
+        fontsize=size,
         va="center",
         arrowprops={
             "arrowstyle": "-",
             "color": end.color,
-            "linewidth": 0.7,
-            "alpha": 0.6,
+            "linestyle": end.dashes,
+            "linewidth": 0.8,
+            "alpha": 0.7,
             "relpos": (0, 0.5),
             "shrinkA": 1,
             "shrinkB": 1,
@@ -147,10 +165,18 @@ def _name(ax: Axes, end: End) -> Any:
     )
 
 
-def _points(ax: Axes) -> tuple[float, float]:
-    """Width and height of the Axes, in points."""
-    box = ax.get_window_extent()
-    return 72.0 * box.width / figure_of(ax).dpi, 72.0 * box.height / figure_of(ax).dpi
+def readable(color: Any) -> tuple[float, float, float]:
+    """The color, darkened until letters in it can be read on white: a contrast of 4.5 (WCAG 2.1, criterion 1.4.3)."""
+    from matplotlib.colors import to_rgb
+
+    red, green, blue = to_rgb(color)
+    while 1.05 / (0.05 + 0.2126 * _linear(red) + 0.7152 * _linear(green) + 0.0722 * _linear(blue)) < 4.5:
+        red, green, blue = 0.95 * red, 0.95 * green, 0.95 * blue
+    return red, green, blue
+
+
+def _linear(part: float) -> float:
+    return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
 
 
 def spread(heights: Sequence[float], gap: float, bottom: float, top: float) -> list[float]:
