@@ -21,7 +21,6 @@ SUFFERED = {
     RankBound: ("loss", "rank loss", "every pair in the wrong order"),
     RegretBound: ("regret", "mean regret", None),
 }
-# What no model can exceed is drawn unless the bound stays far below it, where it would press the rest together.
 # From such a ratio of the bound to what was suffered on, a linear axis would show a line along the bottom.
 FAR_APART = 8.0
 
@@ -60,6 +59,7 @@ def bound(of: Any, *, ax: Axes | None = None, title: str | None = None) -> Axes:
     for name, line, color in lines:
         ax.plot(rows, line, color=color, linewidth=1.6, label=name)
     named = [(name, line, color) for name, line, color in lines if np.isfinite(line).any()]
+    # Far above the bound, the line would press the rest together.
     if most is not None and not np.nanmax(allowed, initial=0.0) < rows[-1] / 2:
         ax.plot(rows, rows, label=most, **style.REFERENCE)
         named.append((most, rows, style.FAINT))
@@ -76,10 +76,9 @@ def _scale(ax: Axes, allowed: np.ndarray, suffered: np.ndarray) -> None:
     at = np.isfinite(allowed)
     if at.any() and allowed[at][-1] > FAR_APART * suffered[at][-1] > 0.0:
         ax.set_yscale("log")
-        ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
     else:
         ax.set_ylim(bottom=min(0.0, float(suffered.min())))
-        ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
 
 
 def _of_expert(bounds: Sequence[Any]) -> np.ndarray:

@@ -114,6 +114,15 @@ def finish(ax: Axes, title: str, facts: str, ends: Sequence[End] = ()) -> Axes:
     to_the_right = width if around is None else (around.x1 - box.x0) / point
     lines = textwrap.wrap(facts, max(16, int(to_the_right / (LETTER * FACTS * size))), max_lines=3, placeholder=" …")
     ax.set_title(title, **looks, pad=(6 + LEADING * FACTS * len(lines)) * size)
+    _tell(ax, lines, size)
+    widest = max(len(f"{ax.get_xlim()[1]:,.0f}"), len("0.0"))
+    ax.locator_params(axis="x", nbins=max(2, min(6, int(width / ((LETTER * widest + 1.5) * TICKS * size)))))
+    # Further lines of facts will take from the height.
+    _place(ax, names, ends, size, height - LEADING * FACTS * size * max(0, len(lines) - 1))
+    return ax
+
+
+def _tell(ax: Axes, lines: Sequence[str], size: float) -> None:
     told = ax.annotate(
         "\n".join(lines),
         xy=(0, 1),
@@ -127,19 +136,19 @@ def finish(ax: Axes, title: str, facts: str, ends: Sequence[End] = ()) -> Axes:
     )
     # It stands below the title, which has left room for it; its width must not squeeze the picture.
     told.set_in_layout(False)
-    widest = max(len(label) for label in (f"{ax.get_xlim()[1]:,.0f}", "0.0"))
-    ax.locator_params(axis="x", nbins=max(2, min(6, int(width / ((LETTER * widest + 1.5) * TICKS * size)))))
-    if ends:
-        # The further lines of the facts will take from the height.
-        height -= LEADING * FACTS * size * max(0, len(lines) - 1)
-        letters = min(NAMES * size, max(SMALLEST * size, height / (LEADING * len(ends))))
-        gap = LEADING * letters / height
-        to_fraction = ax.transData + ax.transAxes.inverted()
-        heights = [float(to_fraction.transform((end.x, end.y))[1]) for end in ends]
-        for name, place in zip(names, spread(heights, gap, gap / 2, 1 - gap / 2), strict=True):
-            name.set_position((name.get_position()[0], place))
-            name.set_fontsize(letters)
-    return ax
+
+
+def _place(ax: Axes, names: Sequence[Any], ends: Sequence[End], size: float, height: float) -> None:
+    """Put names beside the ends of their lines, pushed apart where they would overlap; `height` is that of the Axes."""
+    if not ends:
+        return
+    letters = min(NAMES * size, max(SMALLEST * size, height / (LEADING * len(ends))))
+    gap = LEADING * letters / height
+    to_fraction = ax.transData + ax.transAxes.inverted()
+    heights = [float(to_fraction.transform((end.x, end.y))[1]) for end in ends]
+    for name, place in zip(names, spread(heights, gap, gap / 2, 1 - gap / 2), strict=True):
+        name.set_position((name.get_position()[0], place))
+        name.set_fontsize(letters)
 
 
 def _name(ax: Axes, end: End, size: float) -> Any:
