@@ -5,12 +5,14 @@ BIN := $(VENV)/bin
 export EDGEWISE_DATA ?= $(wildcard ../shared/data)
 export MPLBACKEND ?= Agg
 
-.PHONY: help race test test-all lint bench clean
+.PHONY: help race test test-all test-lowest lint bench wheel clean
 
 help:
 	@echo "make race      compare the boosters on the bundled Car data: table and picture"
 	@echo "make test      lint, then the whole test suite"
 	@echo "make test-all  the suite with its slow tests and those of the networks (installs torch)"
+	@echo "make test-lowest  a part of the suite with the oldest dependencies allowed (Python 3.11)"
+	@echo "make wheel     build the wheel and the source archive into dist/"
 	@echo "make lint      ruff, mypy, import-linter"
 	@echo "make bench     speed against CapyMOA and river (makes .venv-peers; needs Java)"
 	@echo "make clean     remove the virtual environments and what the targets made"
@@ -41,8 +43,25 @@ test-all: lint
 	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[test,neural]"
 	$(BIN)/pytest -n 2
 
+# The lower bounds of pyproject.toml, with the oldest Python, and the tests that touch each dependency.
+LOWEST_PYTHON ?= python3.11
+LOWEST := .venv-lowest
+LOWEST_TESTS := table files datasets measures plot cli conditions batch_sklearn twin_tree
+
+test-lowest:
+	test -x $(LOWEST)/bin/python || $(LOWEST_PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check $$($(LOWEST_PYTHON) tests/lowest.py)
+	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --no-deps -e .
+	$(LOWEST)/bin/pip check
+	# Numba keeps one version's kernels in a folder: another one would push out those of the everyday environment.
+	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/kernels $(LOWEST)/bin/pytest -m "not slow" $(LOWEST_TESTS:%=tests/test_%.py)
+
+wheel: $(VENV)/.base
+	$(BIN)/pip install --quiet --disable-pip-version-check build
+	$(BIN)/python -m build
+
 bench: $(VENV)/.base
 	$(MAKE) -C benchmarks bench
 
 clean:
-	rm -rf $(VENV) .venv-peers race-results
+	rm -rf $(VENV) .venv-peers $(LOWEST) dist race-results

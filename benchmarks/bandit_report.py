@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from grid import figure, grid, signed, with_error
 
-from edgewise.evaluation.pictures import COLORS
 from edgewise.evaluation.racing import mean
+from edgewise.plot.style import COLORS
 
 Record = dict[str, Any]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from batch_report import DATA, LARGE, NAMES, OURS, SMALL, STUMP, error, of
 
-from edgewise.evaluation.pictures import COLORS, FAINT, INK
+from edgewise.plot.style import COLORS, FAINT, INK
 
 LOOKS: dict[str, dict[str, Any]] = {
     "MM": {"color": COLORS[1], "linestyle": "-"},

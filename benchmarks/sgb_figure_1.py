@@ -25,7 +25,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 from sklearn.tree import DecisionTreeRegressor
 
 import edgewise as ew
-from edgewise.evaluation.pictures import COLORS
+from edgewise.plot.style import COLORS
 from edgewise.theory import regression_losses as rl
 from edgewise.theory.projections import Ball
 

@@ -6,7 +6,6 @@ import copy
 import dataclasses
 import json
 import math
-import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ from edgewise.evaluation import (
     ModelSpec,
     Run,
     Step,
-    draw,
     evaluate,
     evaluate_stream,
     load_runs,
@@ -28,7 +26,6 @@ from edgewise.evaluation import (
     save_runs,
     summarize,
 )
-from edgewise.evaluation.pictures import _spread
 
 
 class LastLabel:
@@ -240,49 +237,6 @@ def test_race_in_file_order_keeps_the_rows() -> None:
     assert [run.accuracy for run in result.runs] == [evaluate(LastLabel(lag=1), X, y).accuracy] * 2
     with pytest.raises(ValueError, match="order='random'"):
         race({"one": lambda seed: LastLabel()}, {"pets": (X, y)}, order="random")
-
-
-def png_size(path: Path) -> tuple[int, int]:
-    head = path.read_bytes()[:24]
-    assert head[:8] == b"\x89PNG\r\n\x1a\n"
-    width, height = struct.unpack(">II", head[16:24])
-    return width, height
-
-
-def test_pictures_are_the_same_from_saved_runs(tmp_path: Path) -> None:
-    X, y = stream(200)
-    models = {f"lag {lag}": (lambda seed, lag=lag: LastLabel(lag=lag)) for lag in (1, 2, 3)}
-    runs = race(models, {"pets": (X, y), "twice": (X, y)}, seeds=[1, 2]).runs
-    save_runs(runs, tmp_path / "runs.json")
-    draw(runs, tmp_path / "first.png")
-    draw(load_runs(tmp_path / "runs.json"), tmp_path / "again.png")
-    assert (tmp_path / "first.png").read_bytes() == (tmp_path / "again.png").read_bytes()
-    width, height = png_size(tmp_path / "first.png")
-    assert width > 1000
-    assert height > 400
-    draw(runs[:1], tmp_path / "one.svg")
-    svg = (tmp_path / "one.svg").read_text()
-    assert svg.startswith("<?xml")
-    assert "<svg" in svg
-
-
-def test_pictures_of_nothing_or_to_nowhere_are_refused(tmp_path: Path) -> None:
-    X, y = stream(50)
-    run = evaluate(LastLabel(), X, y)
-    with pytest.raises(ValueError, match="no runs"):
-        draw([], tmp_path / "empty.png")
-    with pytest.raises(ValueError, match=r"\.png, \.svg, \.pdf"):
-        draw([run], tmp_path / "curve.bmp")
-
-
-def test_end_labels_keep_their_distance_and_order() -> None:
-    heights = [0.98, 0.2, 0.981, 0.97]
-    places = _spread(heights, 0.1, 0.05, 0.95)
-    ranked = [places[index] for index in np.argsort(heights)]
-    assert min(np.diff(ranked)) >= 0.1 - 1e-12
-    assert max(places) <= 0.95 + 1e-12
-    assert places[1] == 0.2
-    assert _spread([0.5, 0.5], 0.1, 0.0, 1.0) == pytest.approx([0.45, 0.55])
 
 
 @pytest.mark.parametrize(

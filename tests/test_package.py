@@ -58,13 +58,19 @@ import json, sys
 import edgewise
 bare = sorted(sys.modules)
 edgewise.AdaBoostOLM
-print(json.dumps([bare, sorted(sys.modules)]))
+with_a_booster = sorted(sys.modules)
+edgewise.plot, edgewise.watch, edgewise.StreamingNetworksClassifier
+print(json.dumps([bare, with_a_booster, sorted(sys.modules)]))
 """
-    bare, with_a_booster = map(set, json.loads(run("-c", script)))
+    bare, with_a_booster, with_plot = map(set, json.loads(run("-c", script)))
     heavy = {"pyarrow", "matplotlib", "pandas", "polars", "sklearn", "pooch", "rich", "click", "narwhals"}
+    heavy |= {"torch", "river", "joblib", "capymoa", "vowpalwabbit"}
     assert bare & (heavy | {"numba", "numpy", "scipy"}) == set()
     assert with_a_booster & heavy == set()
     assert {"numba", "numpy"} <= with_a_booster
+    # Pictures and networks load matplotlib and torch when the first one is drawn or made.
+    assert with_plot & heavy == set()
+    assert "edgewise.plot.curves" in with_plot
 
 
 def test_version():
@@ -74,6 +80,23 @@ def test_version():
     # The newest version of the change log is this one.
     versions = re.findall(r"^## \[?(\d+\.\d+\.\d+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert versions[0] == project["version"]
+    assert f"\nversion: {project['version']}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_lower_bounds_as_exact_requirements():
+    """What `make test-lowest` installs: every dependency, at a version that its requirement allows."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    pins = dict(line.split("==") for line in run("tests/lowest.py").splitlines())
+    assert {"numpy", "numba", "scikit-learn", "matplotlib", "pytest"} <= set(pins)
+    for requirement in project["dependencies"]:
+        name, bound = requirement.split(">=")
+        assert pins[name] == bound or re.fullmatch(re.escape(bound) + r"(\.0)+", pins[name])
+    assert "ruff" not in pins
+
+
+def test_extras():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert {"neural", "river", "docs", "test", "peers"} <= set(extras)
 
 
 def test_what_is_shipped_beside_code():

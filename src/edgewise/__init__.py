@@ -48,10 +48,12 @@ _HOMES = {
     "datasets": "edgewise.streams.datasets",
     "load": "edgewise.saving.models",
     "off_policy": "edgewise.evaluation.off_policy",
+    "plot": "edgewise.plot",
     "read": "edgewise.streams.files",
     "read_log": "edgewise.evaluation.decision_log",
     "read_mulan": "edgewise.streams.mulan",
     "stream": "edgewise.streams.files",
+    "watch": "edgewise.evaluation.watching",
 }
 
 __all__ = ["__version__", *sorted(_HOMES)]

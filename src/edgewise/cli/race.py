@@ -187,8 +187,8 @@ def draw(files: tuple[Path, ...], out: Path) -> None:
     Example:
       edgewise draw race-results/runs.json --out car.svg
     """
-    from edgewise.evaluation.pictures import draw as draw_runs
     from edgewise.evaluation.runs import load_runs
+    from edgewise.plot import draw as draw_runs
 
     with reading_input():
         runs = [run for file in files for run in load_runs(file)]
@@ -298,8 +298,8 @@ def _again(saved: Path, out: Path | None) -> None:
 
 def _finish(runs: list[StreamRun], picture: Path, saved: Path) -> None:
     from edgewise.cli.show import print_summary
-    from edgewise.evaluation.pictures import draw as draw_runs
     from edgewise.evaluation.racing import summarize
+    from edgewise.plot import draw as draw_runs
 
     print_summary(summarize(runs))
     _draw(draw_runs, runs, picture)

@@ -1,15 +1,16 @@
-"""Prequential evaluation: run models over streams, measure them, save the runs, draw them."""
+"""Prequential evaluation: run models over streams, measure them, save the runs."""
 
 from edgewise.evaluation.models import MODELS, ModelSpec
-from edgewise.evaluation.pictures import draw
 from edgewise.evaluation.prequential import evaluate, evaluate_stream
 from edgewise.evaluation.racing import Race, Step, Summary, race, race_runs, summarize
 from edgewise.evaluation.ranking import evaluate_ranking
 from edgewise.evaluation.ranking_measures import RankingMeasures, measure_ranking
 from edgewise.evaluation.runs import Curve, RankingRun, Run, load_runs, save_runs
+from edgewise.evaluation.watching import Course, watch
 
 __all__ = [
     "MODELS",
+    "Course",
     "Curve",
     "ModelSpec",
     "Race",
@@ -18,7 +19,6 @@ __all__ = [
     "Run",
     "Step",
     "Summary",
-    "draw",
     "evaluate",
     "evaluate_ranking",
     "evaluate_stream",
@@ -28,4 +28,5 @@ __all__ = [
     "race_runs",
     "save_runs",
     "summarize",
+    "watch",
 ]

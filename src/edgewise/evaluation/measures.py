@@ -3,6 +3,8 @@ and over the probabilities [n, k] that were predicted for n rows with label code
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 WINDOWS = 50
@@ -69,20 +71,41 @@ def log_loss(p: np.ndarray, codes: np.ndarray) -> float:
     return float(-np.mean(np.log(np.maximum(of_truth, LEAST_PROBABILITY))))
 
 
+class Reliability(NamedTuple):
+    """Rows sorted into bins by how sure a model was of them; NaN for the means of an empty bin."""
+
+    rows: np.ndarray
+    sure: np.ndarray
+    """Mean confidence of each bin's rows."""
+    right: np.ndarray
+    """Share of each bin's rows that were right."""
+
+    @property
+    def error(self) -> float:
+        """Mean over rows of |accuracy - mean confidence| of the row's bin."""
+        there = self.rows > 0
+        return float((np.abs(self.right - self.sure)[there] * self.rows[there]).sum() / self.rows.sum())
+
+
+def reliability(confidence: np.ndarray, hits: np.ndarray, bins: int = 10) -> Reliability:
+    """Rows by confidence in bins [b/bins, (b + 1)/bins) of equal width, the last with its upper end."""
+    if bins < 1:
+        raise ValueError(f"bins={bins!r}: at least 1")
+    bin_of_row = np.minimum((confidence * bins).astype(np.int64), bins - 1)
+    rows = np.bincount(bin_of_row, minlength=bins)
+    sums = [np.bincount(bin_of_row, weights=each, minlength=bins) for each in (confidence, hits)]
+    means = [np.divide(each, rows, out=np.full(bins, np.nan), where=rows > 0) for each in sums]
+    return Reliability(rows, *means)
+
+
 def calibration_error(p: np.ndarray, codes: np.ndarray, bins: int = 10) -> float:
     """Expected calibration error of the likeliest label (Naeini, Cooper and Hauskrecht 2015; Guo et al. 2017).
 
-    Rows are sorted by their largest probability, the confidence, into bins [b/bins, (b + 1)/bins) of equal width, the
-    last with its upper end. The result is the mean over rows of |accuracy - mean confidence| of the row's bin: 0 if
-    labels given with confidence c are right in a share c of the cases. Ties go to the lowest label.
+    The mean over rows of |accuracy - mean confidence| of the row's bin, see `reliability`; confidence is the largest
+    probability of the row: 0 if labels given with confidence c are right in a share c of the cases. Ties go to the
+    lowest label.
     """
-    if bins < 1:
-        raise ValueError(f"bins={bins!r}: at least 1")
-    confidence = p.max(axis=1)
-    bin_of_row = np.minimum((confidence * bins).astype(np.int64), bins - 1)
-    # A bin's rows times its gap is the sum of its hits less that of its confidences.
-    gaps = np.bincount(bin_of_row, weights=(p.argmax(axis=1) == codes) - confidence)
-    return float(np.abs(gaps).sum() / codes.size)
+    return reliability(p.max(axis=1), p.argmax(axis=1) == codes, bins).error
 
 
 def _some(classes: np.ndarray, most: int = 8) -> str:

@@ -239,7 +239,7 @@ def _restore_gradient(model: Any, fresh: Any, state: dict[str, Any]) -> None:
         model._flat = true_or_false("_flat", state.pop("_flat"))
     loss = fresh._loss()
     fresh._check_steps(loss, m)
-    template = fresh._new_state(loss, columns, m)
+    template = fresh._new_state(loss, columns, m, np.random.default_rng())
     filled_state = filled(template, stored)
     forest = checked_regression_forest(filled_state.forest, template.forest, columns.n_categories)
     model._state, model._n_outputs = filled_state._replace(forest=forest), m
