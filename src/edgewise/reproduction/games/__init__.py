@@ -3,15 +3,23 @@
     play(job: Job) -> Record
 
 It plays one job (data set, model, settings, seed) and tells the measures and the CPU seconds of learning, without
-compiling and reading of data. The game's own source is part of the code version under which a record is kept; a module
-whose results depend on other packages than the compiled kernels names them in `SOURCES` ("batch", "neural").
+compiling and reading of data. The source of the module is part of the code version under which a record is kept; what
+else of edgewise decides its results, besides the folders of the compiled kernels, is named in `SOURCES`: files or
+folders ("batch", "neural/losses.py").
 """
 
 from __future__ import annotations
 
 import importlib
+import math
+from collections.abc import Sequence
+from functools import lru_cache
 from types import ModuleType
 from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.streams import datasets
 
 
 class Job(NamedTuple):
@@ -26,8 +34,7 @@ class Job(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What a run found. Curves are as in `results.Curve`, less data and algorithm:
-    {"kind", "x_label", "y_label", "series": [{"name", "x", "y"}]}."""
+    """What a run found; curves are made by `curve`."""
 
     measures: dict[str, float]
     seconds: float
@@ -59,3 +66,23 @@ def _made(value: Any) -> Any:
     if isinstance(value, dict):
         return make(value) if "class" in value else {name: _made(inner) for name, inner in value.items()}
     return tuple(_made(inner) for inner in value) if isinstance(value, list) else value
+
+
+@lru_cache(maxsize=2)
+def load(name: str) -> tuple[Any, np.ndarray]:
+    """Examples and labels of a data set, kept for the next job: those of a set come one after the other."""
+    table, y = datasets.load(name)
+    return table, np.asarray(y)
+
+
+def curve(kind: str, x_label: str, y_label: str, series: Sequence[tuple[str, Any, Any]]) -> dict[str, Any]:
+    """A `results.Curve` less data and algorithm, of lines (name, x, y); five digits, None where y is not finite."""
+    lines = [
+        {
+            "name": name,
+            "x": [float(value) for value in x],
+            "y": [float(f"{value:.5g}") if math.isfinite(value) else None for value in y],
+        }
+        for name, x, y in series
+    ]
+    return {"kind": kind, "x_label": x_label, "y_label": y_label, "series": lines}
