@@ -21,6 +21,7 @@ WIDE = 50.0  # values further apart than this get a logarithmic axis
 LETTER = 6.2  # width of a letter of the labels, about
 
 Points = Sequence[tuple[float, float]]
+Series = tuple[str, Sequence[float], Sequence[float | None]]  # name, x, y (None: no point)
 
 
 class Axis(NamedTuple):
@@ -42,9 +43,9 @@ class Axis(NamedTuple):
         return _log_ticks(self.low, self.high) if self.log else _even_ticks(self.low, self.high)
 
 
-def line_chart(title: str, x_label: str, y_label: str, series: Sequence[tuple[str, Points]]) -> str:
+def line_chart(title: str, x_label: str, y_label: str, series: Sequence[Series]) -> str:
     """A figure: the picture, what it shows in words, and a legend where there is more than one series."""
-    kept = [(name, _thinned(_finite(points))) for name, points in series]
+    kept = [(name, _thinned(_finite(xs, ys))) for name, xs, ys in series]
     drawn = [(name, points) for name, points in kept if points]
     empty = [name for name, points in kept if not points]
     note = f"<p class=note>No points: {escape(', '.join(empty))}.</p>" if empty else ""
@@ -62,8 +63,8 @@ def line_chart(title: str, x_label: str, y_label: str, series: Sequence[tuple[st
     return f"<figure><figcaption>{escape(title)}</figcaption>{''.join(parts)}{_legend(drawn)}{note}</figure>"
 
 
-def _finite(points: Points) -> list[tuple[float, float]]:
-    return [(float(a), float(b)) for a, b in points if math.isfinite(a) and math.isfinite(b)]
+def _finite(xs: Sequence[float], ys: Sequence[float | None]) -> list[tuple[float, float]]:
+    return [(float(a), float(b)) for a, b in zip(xs, ys, strict=True) if b is not None and math.isfinite(b)]
 
 
 def _thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
