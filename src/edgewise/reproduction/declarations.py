@@ -8,6 +8,7 @@ A file says what the paper did and what it printed; no code belongs to a table. 
     what = "..."                            # what it shows
     departures = ["..."]                    # from the paper, a sentence each
     like = "000/table-1"                    # optional: whatever this file leaves out is as in that one
+    only = {data = ["Car"], algorithms = []} # optional: these of its sets and algorithms, if not all
     game = "labels"                         # how a cell is run: a module of `games`, see `games/__init__.py`
     curves = ["learning"]                   # which of a run's curves are shown, of the kinds of `results.CURVE_KINDS`
     seeds = 5                               # shuffles, unless a data set says otherwise
@@ -69,12 +70,13 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from edgewise.reproduction.results import CURVE_KINDS, HIGHER, LOWER
 
 PAPERS = Path(__file__).parent / "papers"
-SECONDS = "seconds"
+
+Printed = Mapping[tuple[str, str], float]  # (data, algorithm) -> the paper's value
 
 
 class Measure(NamedTuple):
@@ -119,6 +121,9 @@ class Algorithm(NamedTuple):
     defaults: str | None
 
 
+Named = TypeVar("Named", Data, Algorithm)
+
+
 class Across(NamedTuple):
     """A line whose points are algorithms: the mean of a measure at each x."""
 
@@ -146,8 +151,8 @@ class Declaration(NamedTuple):
     defaults: Mapping[str, Algorithm]
     across: tuple[Across, ...]
     quick: Quick
-    printed: Mapping[str, Mapping[tuple[str, str], float]]  # measure -> (data, algorithm) -> value
-    paper_seconds: str | None
+    printed: Mapping[str, Printed]  # by measure
+    paper_seconds: Printed
 
 
 def read(folder: Path = PAPERS) -> dict[str, Declaration]:
@@ -159,18 +164,25 @@ def read(folder: Path = PAPERS) -> dict[str, Declaration]:
         except tomllib.TOMLDecodeError as error:
             raise ValueError(f"{path}: {error}") from None
         plain[text.get("id", path.stem)] = (path, text)
-    found = {}
+    found: dict[str, Declaration] = {}
+    timed = {}
     for name, (path, text) in plain.items():
         like = text.get("like")
         if like is not None and like not in plain:
             raise ValueError(f"{path}: like = {like!r}, which is not declared")
         printed_elsewhere = {key: {} for key in plain[like][1] if key.startswith("printed")} if like else {}
         inherited = {} if like is None else plain[like][1] | printed_elsewhere  # printed values are the table's own
+        timed[name] = (inherited | text).get("paper_seconds")
         try:
             found[name] = _declaration(inherited | text)
         except (KeyError, TypeError, ValueError) as error:
             said = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
             raise ValueError(f"{path}: {said}") from error
+    for name, other in timed.items():
+        if other is not None:
+            if other not in found:
+                raise ValueError(f"{plain[name][0]}: paper_seconds = {other!r}, which is not declared")
+            found[name] = found[name]._replace(paper_seconds=next(iter(found[other].printed.values())))
     return dict(sorted(found.items()))
 
 
@@ -204,8 +216,11 @@ def _declaration(text: Mapping[str, Any]) -> Declaration:
         name: _algorithm({"name": name} | about, game, None) for name, about in text.get("defaults", {}).items()
     }
     first = next(iter(defaults), None)
-    algorithms = tuple(_algorithm(about, game, first) for about in text["algorithm"])
-    data = tuple(_data(about, seeds, quick) for about in text["data"])
+    _check_changes(text)
+    only = text.get("only", {})
+    _only(only, ("data", "algorithms"), "only")
+    algorithms = _named([_algorithm(about, game, first) for about in text["algorithm"]], only.get("algorithms"))
+    data = _named([_data(about, seeds, quick) for about in text["data"]], only.get("data"))
     across = tuple(
         Across(**about | {"points": tuple((x, name) for x, name in about["points"])})
         for about in text.get("across", ())
@@ -228,16 +243,25 @@ def _declaration(text: Mapping[str, Any]) -> Declaration:
         across,
         quick,
         printed,
-        text.get("paper_seconds"),
+        {},
     )
     _check(declared)
     return declared
 
 
 _TOP = (
-    "id", "title", "paper", "what", "departures", "like", "game", "curves", "seeds", "paper_seconds", "measures",
-    "data", "algorithm", "defaults", "across", "quick",
+    "id", "title", "paper", "what", "departures", "like", "only", "game", "curves", "seeds", "paper_seconds",
+    "measures", "data", "algorithm", "defaults", "across", "quick",
 )  # fmt: skip
+
+
+def _named(every: Sequence[Named], names: Sequence[str] | None) -> tuple[Named, ...]:
+    """Those with the names, or all of them."""
+    known = [each.name for each in every]
+    for name in names or ():
+        if name not in known:
+            raise ValueError(f"only: {name!r} is not one of {', '.join(known)}")
+    return tuple(each for each in every if names is None or each.name in names)
 
 
 def _data(about: Mapping[str, Any], seeds: int, quick: Quick) -> Data:
@@ -282,6 +306,14 @@ def _only(about: Mapping[str, Any], known: Sequence[str] | set[str], where: str)
             raise ValueError(f"{where}: {key!r} is not one of {', '.join(sorted(known))}")
 
 
+def _check_changes(text: Mapping[str, Any]) -> None:
+    names = {*(about["name"] for about in text["algorithm"]), *text.get("defaults", {})}
+    for about in text["data"]:
+        for name in about.get("with", {}):
+            if name not in names:
+                raise ValueError(f"data {about['name']}: with.{name} is no algorithm")
+
+
 def _check(declared: Declaration) -> None:
     """Names that point nowhere are mistakes in the file."""
     sets = {each.name for each in declared.data}
@@ -296,10 +328,6 @@ def _check(declared: Declaration) -> None:
     for kind in (*declared.curves, *(each.kind for each in declared.across)):
         if kind not in CURVE_KINDS:
             raise ValueError(f"curves: {kind!r} is not one of {', '.join(CURVE_KINDS)}")
-    for each in declared.data:
-        for name in each.changes:
-            if name not in names | set(declared.defaults):
-                raise ValueError(f"data {each.name}: with.{name} is no algorithm")
     for algorithm in declared.algorithms:
         for name in algorithm.data or ():
             if name not in sets:
