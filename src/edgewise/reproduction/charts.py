@@ -54,8 +54,9 @@ def line_chart(title: str, x_label: str, y_label: str, series: Sequence[Series])
     x = _axis([p[0] for _, points in drawn for p in points], LEFT, WIDTH - RIGHT, spread=_geometric(drawn))
     values = [p[1] for _, points in drawn for p in points]
     y = _axis(values, HEIGHT - BOTTOM, TOP, spread=_wide(values))
+    told = escape(_words(title, x_label, y_label, drawn))
     parts = [
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(_words(title, x_label, y_label, drawn))}">',
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{told}">',
         *_frame(x, y, x_label, y_label),
         *(_line(number, points, x, y) for number, (_, points) in enumerate(drawn)),
         "</svg>",

@@ -12,7 +12,8 @@ A file says what the paper did and what it printed; no code belongs to a table. 
     game = "labels"                         # how a cell is run: a module of `games`, see `games/__init__.py`
     curves = ["learning"]                   # which of a run's curves are shown, of the kinds of `results.CURVE_KINDS`
     seeds = 5                               # shuffles, unless a data set says otherwise
-    paper_seconds = "000/table-5"           # optional: the declaration whose printed values are seconds
+    paper_seconds = "000/table-5"           # optional: the declaration whose printed values are seconds; where a table
+                                            # prints them itself they are in [printed-seconds.Balance]
 
     [measures.last_fifth]                   # a measure that the game reports ("seconds" is one), in the table's order
     title = "accuracy, last fifth"
@@ -34,6 +35,7 @@ A file says what the paper did and what it printed; no code belongs to a table. 
     model = {class = "OnlineMBBM", preset = "paper", edge = 0.1}
     settings = {}                           # optional: for the game
     data = ["Balance"]                      # optional: only on these sets
+    seeds = 1                               # optional: at most so many
     needs = "torch"                         # optional: a module without which it cannot run
     best_of = ["MB .3", "MB .1"]            # instead of a model: the best mean among these algorithms, set by set
     defaults = "AdaBoostOLM()"              # optional: which of the defaults below stands beside it
@@ -116,6 +118,7 @@ class Algorithm(NamedTuple):
     model: Mapping[str, Any]
     settings: Mapping[str, Any]
     data: tuple[str, ...] | None
+    seeds: int | None
     needs: str | None
     best_of: tuple[str, ...]
     defaults: str | None
@@ -227,8 +230,7 @@ def _declaration(text: Mapping[str, Any]) -> Declaration:
     )
     printed = {}
     for position, measure in enumerate(measures):
-        values = text.get("printed" if position == 0 else f"printed-{measure.name}", {})
-        printed[measure.name] = {(d, a): float(value) for d, row in values.items() for a, value in row.items()}
+        printed[measure.name] = _values(text, "printed" if position == 0 else f"printed-{measure.name}")
     declared = Declaration(
         text["id"],
         text["title"],
@@ -243,10 +245,14 @@ def _declaration(text: Mapping[str, Any]) -> Declaration:
         across,
         quick,
         printed,
-        {},
+        _values(text, f"printed-{SECONDS}"),
     )
     _check(declared)
     return declared
+
+
+def _values(text: Mapping[str, Any], key: str) -> Printed:
+    return {(d, a): float(value) for d, row in text.get(key, {}).items() for a, value in row.items()}
 
 
 _TOP = (
@@ -280,7 +286,7 @@ def _data(about: Mapping[str, Any], seeds: int, quick: Quick) -> Data:
 
 
 def _algorithm(about: Mapping[str, Any], game: str, defaults: str | None) -> Algorithm:
-    known = ("name", "game", "model", "settings", "data", "needs", "best_of", "defaults")
+    known = ("name", "game", "model", "settings", "data", "seeds", "needs", "best_of", "defaults")
     _only(about, known, f"algorithm {about.get('name')}")
     return Algorithm(
         about["name"],
@@ -288,6 +294,7 @@ def _algorithm(about: Mapping[str, Any], game: str, defaults: str | None) -> Alg
         about.get("model", {}),
         about.get("settings", {}),
         tuple(about["data"]) if "data" in about else None,
+        about.get("seeds"),
         about.get("needs"),
         tuple(about.get("best_of", ())),
         about.get("defaults", defaults),

@@ -80,7 +80,7 @@ def said_of_quick(declared: Declaration, options: Options) -> str | None:
 def _jobs(data: Data, algorithm: Algorithm, options: Options) -> Iterator[Job]:
     model = dict(algorithm.model) | dict(data.changes.get(algorithm.name, {}))
     settings = dict(data.settings) | dict(algorithm.settings)
-    rows, seeds = None, data.seeds
+    rows, seeds = None, min(data.seeds, algorithm.seeds or data.seeds)
     if options.quick:
         rows, seeds = data.quick.rows, min(seeds, data.quick.seeds or seeds)
         settings |= dict(data.quick.settings)

@@ -12,7 +12,7 @@ from html import escape
 from importlib.resources import files
 from string import Template
 
-from edgewise.reproduction import tables
+from edgewise.reproduction import html_tables as tables
 from edgewise.reproduction.charts import line_chart
 from edgewise.reproduction.results import Cell, Curve, Reproduction, as_json
 
@@ -55,11 +55,11 @@ def _summary(reproductions: Sequence[Reproduction]) -> str:
     parts += [
         f"<p class=banner><strong>A quick run, not the paper's setting.</strong> {escape(cut)}</p>" for cut in quick
     ]
-    unfinished = [each.id for each in reproductions if not each.complete]
+    unfinished = ", ".join(each.id for each in reproductions if not each.complete)
     if unfinished:
         parts.append(
-            f"<p class=banner><strong>Unfinished.</strong> Runs are still to be done for {escape(', '.join(unfinished))}: "
-            "the same command continues them.</p>"
+            f"<p class=banner><strong>Not whole.</strong> Runs are missing in {escape(unfinished)}: the same command "
+            "continues what was interrupted, and what could not be run is told there.</p>"
         )
     rows = "".join(_contents_row(each) for each in reproductions)
     parts.append(
@@ -81,7 +81,7 @@ def _contents_row(each: Reproduction) -> str:
     compared = sum(cell.difference is not None for cell in each.cells)
     worse = len(each.worse)
     name = f'<a href="#{_anchor(each.id)}">{escape(each.id)}</a> {escape(each.title)}'
-    marks = "" if each.complete else " <span class=worse>unfinished</span>"
+    marks = "" if each.complete else " <span class=worse>not whole</span>"
     marks += " <span class=worse>quick</span>" if each.environment.quick else ""
     count = f"<td class=worse>{worse}" if worse else "<td>0"
     return (
@@ -108,11 +108,11 @@ def _section(each: Reproduction) -> str:
     ]
     if each.environment.quick:
         parts.append(
-            f"<p class=banner><strong>Quick:</strong> {escape(each.environment.quick)} These numbers are not comparable "
-            "with the paper's.</p>"
+            f"<p class=banner><strong>Quick:</strong> {escape(each.environment.quick)}. These numbers are not "
+            "comparable with the paper's.</p>"
         )
     if not each.complete:
-        parts.append("<p class=banner><strong>Unfinished:</strong> some runs of this table are still to be done.</p>")
+        parts.append("<p class=banner><strong>Not whole:</strong> some runs of this table are missing.</p>")
     if each.missing:
         items = "".join(f"<li>{escape(gone.what)}: {escape(gone.how)}</li>" for gone in each.missing)
         parts.append(f"<h3>Missing</h3><ul class=missing>{items}</ul>")
