@@ -245,7 +245,7 @@ def _declaration(text: Mapping[str, Any]) -> Declaration:
         across,
         quick,
         printed,
-        _values(text, f"printed-{SECONDS}"),
+        _values(text, "printed-seconds"),
     )
     _check(declared)
     return declared

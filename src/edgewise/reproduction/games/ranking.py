@@ -2,9 +2,9 @@
 
 The measures are over the test rows, on which the learning goes on, as in Section 4 of Jung and Tewari 2018.
 
-| setting | meaning                                                                                                     |
-|---------|-------------------------------------------------------------------------------------------------------------|
-| order   | "file": a seed is the random state of the learners alone; "shuffled": it shuffles the rows of each part too |
+| setting | meaning                                                                                                   |
+|---------|-----------------------------------------------------------------------------------------------------------|
+| order   | "file": a seed is the random state of the learners alone; "shuffled": rows shuffled in each part, too |
 
 With fewer rows, each part is cut in proportion.
 """
