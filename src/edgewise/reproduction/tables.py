@@ -1,158 +1,164 @@
-"""Cells as HTML tables: at a glance as a paper prints them, and line by line with everything that is known."""
+"""Reproductions as lines of text: the numbers as CSV, a page of Markdown, rows for a terminal."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Sequence
-from html import escape
 
-from edgewise.reproduction.results import LOWER, Cell, Measured
+from edgewise.reproduction.results import LOWER, Cell, Measured, Reproduction
 
-NONE = "–"
-MINUS = "−"
-WORSE = "worse"
-SPREAD = " ± is one standard error over seeds."
-FEWEST, MOST = 3, 4  # decimals
-
-
-def decimals(cells: Sequence[Cell]) -> int:
-    """As many as the paper prints, within reason."""
-    printed = [f"{cell.paper:.10g}".partition(".")[2] for cell in cells if cell.paper is not None]
-    return min(MOST, max([FEWEST, *map(len, printed)]))
-
-
-def figure(value: float, places: int) -> str:
-    """Decimals without the zero in front; large and tiny numbers by their leading digits."""
-    size = abs(value)
-    if size >= 1e6 or 0.0 < size < 0.5 * 10.0**-places:
-        text = f"{value:.2e}".replace("e-0", "e-").replace("e+0", "e")
-    elif size >= 1000.0:
-        text = f"{value:,.0f}"
-    else:
-        text = f"{value:.{2 if size >= 10.0 else places}f}"
-        if size < 1.0 and not text.lstrip("-").startswith("1"):
-            text = text.replace("0.", ".", 1)
-    return text.replace("-", MINUS)
+MARK = "▼"
+HEADINGS = (
+    "data",
+    "algorithm",
+    "ours",
+    "paper",
+    "difference",
+    "seeds",
+    "s, ours",
+    "s, paper",
+    "defaults",
+    "s, defaults",
+)
 
 
-def signed(value: float, places: int) -> str:
-    return ("+" if value >= 0.0 else "") + figure(value, places)
+def figure(value: float | None, cell: Cell) -> str:
+    """A value with as many digits as one can read something into: losses have one more."""
+    if value is None:
+        return "-"
+    if abs(value) >= 100.0:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if abs(value) >= 10.0 else f"{value:.{4 if cell.better == LOWER else 3}f}"
 
 
-def spread(measured: Measured, places: int) -> str:
-    """A mean and its standard error."""
-    mean = figure(measured.mean, places)
-    if measured.error is None:
-        return mean
-    error = f"{measured.error:.{places}f}".removeprefix("0") if measured.error < 1.0 else figure(measured.error, places)
-    return f"{mean} <span class=spread>± {error}</span>"
+def measured(found: Measured | None, cell: Cell) -> str:
+    """A mean ± its standard error."""
+    if found is None:
+        return "-"
+    error = "" if found.error is None else f" ± {figure(found.error, cell)}"
+    return figure(found.mean, cell) + error
+
+
+def difference(cell: Cell) -> str:
+    """Ours less the paper's, with its mark."""
+    if cell.difference is None:
+        return "-"
+    return f"{'+' if cell.difference >= 0 else ''}{figure(cell.difference, cell)}{f' {MARK}' if cell.worse else ''}"
 
 
 def seconds(value: float | None) -> str:
-    if value is None:
-        return NONE
-    return f"{value:,.0f}" if value >= 100.0 else f"{value:.1f}" if value >= 1.0 else f"{value:.2g}"
+    return "-" if value is None else f"{value:,.0f}" if value >= 100.0 else f"{value:.1f}"
 
 
-def boxed(caption: str, rows: str, *, kind: str = "", note: str = "") -> str:
-    """A table that scrolls in its box; the box can be reached by keyboard."""
-    told = f" <span class=note>{note}</span>" if note else ""
-    label = escape(caption, quote=True)
-    return (
-        f'<div class=box role=region tabindex=0 aria-label="{label}"><table class="{kind}">'
-        f"<caption><div>{escape(caption)}{told}</div></caption>{rows}</table></div>"
-    )
+def row(cell: Cell) -> list[str]:
+    """A cell under HEADINGS."""
+    found = cell.ours
+    done = 0 if found is None else found.seeds
+    return [
+        cell.data,
+        cell.algorithm + (f" ({cell.note})" if cell.note else ""),
+        measured(found, cell),
+        figure(cell.paper, cell),
+        difference(cell),
+        str(done) if done == cell.planned_seeds else f"{done} of {cell.planned_seeds}",
+        seconds(found.seconds if found else None),
+        seconds(cell.paper_seconds),
+        measured(cell.defaults, cell),
+        seconds(cell.defaults.seconds if cell.defaults else None),
+    ]
 
 
-def glance(cells: Sequence[Cell]) -> str:
-    """Data sets by algorithms, ours above the paper's, as papers print it; empty where there is only one of either."""
-    sets = list(dict.fromkeys(cell.data for cell in cells))
-    algorithms = list(dict.fromkeys(cell.algorithm for cell in cells))
-    if len(sets) < 2 or len(algorithms) < 2:
-        return ""
-    places = decimals(cells)
-    found = {(cell.data, cell.algorithm): cell for cell in cells}
-    head = "".join(f"<th scope=col>{escape(name)}" for name in algorithms)
-    rows = []
-    for data in sets:
-        line = "".join(_glance_cell(found.get((data, algorithm)), places) for algorithm in algorithms)
-        rows.append(f"<tr><th scope=row>{escape(data)}{line}</tr>")
-    printed = any(cell.paper is not None for cell in cells)
-    note = f"{_direction(cells[0])}{' The first number is ours, the second the paper’s.' if printed else ''}"
-    body = f"<thead><tr><th scope=col>data{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
-    return boxed(f"{_capital(cells[0].measure)}, at a glance", body, kind="glance", note=note)
+def by_measure(found: Reproduction) -> dict[str, list[Cell]]:
+    """The cells of each measure: a table each."""
+    tables: dict[str, list[Cell]] = {}
+    for cell in found.cells:
+        tables.setdefault(cell.measure, []).append(cell)
+    return tables
 
 
-def _glance_cell(cell: Cell | None, places: int) -> str:
-    if cell is None or (cell.ours is None and cell.paper is None):
-        return f"<td class=missing>{NONE}"
-    ours = NONE if cell.ours is None else figure(cell.ours.mean, places)
-    theirs = "" if cell.paper is None else f"<span class=theirs>{figure(cell.paper, places)}</span>"
-    return f"<td class=bad><span class=worse>{ours} {WORSE}</span>{theirs}" if cell.worse else f"<td>{ours}{theirs}"
+def verdict(found: Reproduction) -> str:
+    """How many cells are worse than the paper's."""
+    compared = [cell for cell in found.cells if cell.difference is not None]
+    if not compared:
+        return "No value of the paper to compare with."
+    worse = f"{len(found.worse)} of {len(compared)} values are worse than the paper's by more than two standard errors"
+    single = "" if all(cell.ours and cell.ours.seeds > 1 for cell in compared) else "; with one seed, worse at all"
+    return f"{worse} ({MARK}{single})."
 
 
-def every_cell(cells: Sequence[Cell]) -> str:
-    """A line for each data set and algorithm. Columns that would be empty throughout are left out."""
-    places = decimals(cells)
-    printed = any(cell.paper is not None for cell in cells)
-    timed = any(cell.paper_seconds is not None for cell in cells)
-    with_defaults = any(cell.defaults is not None for cell in cells)
-    noted = any(cell.note for cell in cells)
-    columns = ["algorithm", "ours", *["paper", "difference"] * printed, "seeds", "CPU s"]
-    columns += ["paper’s s"] * timed + ["defaults", "CPU s"] * with_defaults + ["note"] * noted
-    body = []
-    for data in dict.fromkeys(cell.data for cell in cells):
-        lines = []
-        for cell in (cell for cell in cells if cell.data == data):
-            row = [_ours(cell, places)]
-            if printed:
-                row += [NONE if cell.paper is None else figure(cell.paper, places), _difference(cell, places)]
-            row += [_seeds(cell), seconds(None if cell.ours is None else cell.ours.seconds)]
-            row += [seconds(cell.paper_seconds)] * timed
-            row += _defaults(cell, places) * with_defaults
-            row += [escape(cell.note)] * noted
-            keys = {"data": cell.data, "algorithm": cell.algorithm, "measure": cell.measure}
-            marks = "".join(f' data-{key}="{escape(value, quote=True)}"' for key, value in keys.items())
-            lines.append(
-                f"<tr{' class=bad' if cell.worse else ''}{marks}><th scope=row>{escape(cell.algorithm)}"
-                f"{''.join(f'<td>{value}' for value in row)}</tr>"
+def beside(found: Reproduction) -> str:
+    """What the columns of the defaults hold, in words; "" if there are none."""
+    names = list(dict.fromkeys(cell.defaults_name for cell in found.cells if cell.defaults_name))
+    if len(names) < 2:
+        return f"Defaults: {names[0]}." if names else ""
+    users = {name: [c.algorithm for c in found.cells if c.defaults_name == name] for name in names}
+    return "Defaults: " + "; ".join(f"{name} beside {', '.join(dict.fromkeys(users[name]))}" for name in names) + "."
+
+
+def notices(found: Reproduction) -> list[str]:
+    """What must not be overlooked."""
+    told = [f"QUICK run, not the paper's setting: {found.environment.quick}."] if found.environment.quick else []
+    told += [] if found.complete else ["Incomplete: some runs are not there yet or could not be made."]
+    return told + [f"Missing: {each.what}: {each.how}" for each in found.missing]
+
+
+def markdown(reproductions: Sequence[Reproduction]) -> str:
+    """One page with everything but the curves."""
+    blocks = ["# The papers' tables and figures, ours beside theirs"]
+    for found in reproductions:
+        blocks += [f"## {found.id}: {found.title}", f"{found.paper}.", found.what]
+        blocks += [f"**{notice}**" for notice in notices(found)]
+        blocks += ["Departures from the paper:\n\n" + "\n".join(f"- {each}" for each in found.departures)]
+        if found.cells:
+            said = " ".join(
+                word for word in (verdict(found), "Mean over seeds ± standard error.", beside(found)) if word
             )
-        body.append(f"<tbody><tr><th scope=rowgroup colspan={len(columns)}>{escape(data)}</tr>{''.join(lines)}</tbody>")
-    head = "".join(f"<th scope=col>{name}" for name in columns)
-    caption = f"{_capital(cells[0].measure)}, every cell"
-    return boxed(
-        caption, f"<thead><tr>{head}</tr></thead>{''.join(body)}", kind="cells", note=_direction(cells[0]) + SPREAD
+            blocks.append(said)
+        for measure, cells in by_measure(found).items():
+            blocks += [f"### {measure}, {cells[0].better} is better", _grid([row(cell) for cell in cells])]
+        if found.curves:
+            kinds = ", ".join(dict.fromkeys(curve.kind for curve in found.curves))
+            blocks.append(f"{len(found.curves)} curves ({kinds}) are in the report and in the JSON file.")
+        blocks += ["Settings:\n\n" + "\n".join(f"- {name}: {words}" for name, words in found.settings.items())]
+        blocks.append(made_with(found))
+    return "\n\n".join(blocks) + "\n"
+
+
+def made_with(found: Reproduction) -> str:
+    """Machine, versions and time."""
+    where = found.environment
+    versions = ", ".join(f"{name} {version}" for name, version in where.versions.items())
+    return (
+        f"{where.cpu_seconds / 60:.1f} CPU minutes of learning on {where.machine or 'no machine yet'}; {versions}; "
+        f"kernels {where.kernels}; last run {where.date}."
     )
 
 
-def _ours(cell: Cell, places: int) -> str:
-    return "not run" if cell.ours is None else spread(cell.ours, places)
+def comma_separated(reproductions: Sequence[Reproduction]) -> str:
+    """A line for every cell, all digits."""
+    names = (
+        "id", "data", "algorithm", "measure", "better", "ours", "standard error", "seeds", "planned seeds", "paper",
+        "difference", "worse", "seconds", "paper seconds", "defaults", "defaults standard error", "defaults seconds",
+        "defaults name", "note", "quick",
+    )  # fmt: skip
+    out = io.StringIO()
+    lines = csv.writer(out, lineterminator="\n")
+    lines.writerow(names)
+    none = Measured(float("nan"), None, 0, None)
+    for found in reproductions:
+        for cell in found.cells:
+            ours, defaults = cell.ours or none, cell.defaults or none
+            values = [
+                found.id, cell.data, cell.algorithm, cell.measure, cell.better, ours.mean, ours.error, ours.seeds,
+                cell.planned_seeds, cell.paper, cell.difference, cell.worse, ours.seconds, cell.paper_seconds,
+                defaults.mean, defaults.error, defaults.seconds, cell.defaults_name, cell.note,
+                found.environment.quick,
+            ]  # fmt: skip
+            lines.writerow(["" if value is None or value != value else value for value in values])
+    return out.getvalue()
 
 
-def _difference(cell: Cell, places: int) -> str:
-    if cell.difference is None:
-        return NONE
-    text = signed(cell.difference, places)
-    if cell.worse:
-        return f"<span class=worse>{text} {WORSE}</span>"
-    better = cell.difference < 0.0 if cell.better == LOWER else cell.difference > 0.0
-    return f"<span class=better>{text}</span>" if better else text
-
-
-def _seeds(cell: Cell) -> str:
-    done = 0 if cell.ours is None else cell.ours.seeds
-    return str(done) if done == cell.planned_seeds else f"{done} of {cell.planned_seeds}"
-
-
-def _defaults(cell: Cell, places: int) -> list[str]:
-    if cell.defaults is None:
-        return [NONE, NONE]
-    name = f" <span class=spread>{escape(cell.defaults_name)}</span>" if cell.defaults_name else ""
-    return [spread(cell.defaults, places) + name, seconds(cell.defaults.seconds)]
-
-
-def _direction(cell: Cell) -> str:
-    return "Lower is better." if cell.better == LOWER else "Higher is better."
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _grid(rows: Sequence[Sequence[str]]) -> str:
+    rule = ["---"] * 2 + ["---:"] * (len(HEADINGS) - 2)
+    return "\n".join("| " + " | ".join(line) + " |" for line in [HEADINGS, rule, *rows])
