@@ -102,12 +102,12 @@ def _list(known: dict[str, Declaration]) -> None:
     rows = []
     for each in known.values():
         runs = sum(len(line.jobs) for line in lines_of(each, Options()))
-        rows.append((each.id, each.title, ", ".join(data.name for data in each.data), str(runs)))
-    print_table(("id", "what", "data", "runs"), rows, right=("runs",))
+        rows.append((each.id, each.title, str(len(each.data)), str(runs)))
+    print_table(("id", "what", "data sets", "runs"), rows, right=("data sets", "runs"))
 
 
 def _planned(chosen: list[Declaration], quick: bool, seeds: int | None, data: str | None) -> Run:
-    from edgewise.reproduction.planning import Options, check_data
+    from edgewise.reproduction.planning import Options, check_data, sets_of
     from edgewise.reproduction.running import Run
 
     names = None if data is None else tuple(name for name in data.split(",") if name)
@@ -115,7 +115,8 @@ def _planned(chosen: list[Declaration], quick: bool, seeds: int | None, data: st
         if not names:
             raise BadInput(f"--data {data!r} names no data set")
         check_data(names, chosen)
-    return Run(chosen, Options(quick, seeds, names))
+    options = Options(quick, seeds, names)
+    return Run([each for each in chosen if sets_of(each, options)], options)
 
 
 def _work(run: Run, jobs: int) -> None:

@@ -13,9 +13,9 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from edgewise.cli.show import _compiled_before, console, print_table
+from edgewise.cli.show import compiled_before, console, print_table
 from edgewise.reproduction.assembling import Assembly
-from edgewise.reproduction.results import Reproduction
+from edgewise.reproduction.results import Cell, Reproduction
 from edgewise.reproduction.running import Finished, Guess, Plan, Run
 from edgewise.reproduction.tables import HEADINGS, MARK, beside, by_measure, figure, made_with, notices, row, verdict
 
@@ -43,7 +43,7 @@ class Progress:
         if run.outdated:
             say(Text(f"{run.outdated} kept runs are of another version of the code: they are run again"))
         say(Text(f"{self._begun} runs to make, {len(run.kept)} are there, {self._workers} at a time"))
-        if self._begun and not _compiled_before():
+        if self._begun and not compiled_before():
             say(Text("compiling for this machine: takes a minute or two, the first time only", "dim"))
         if self._console.is_terminal and self._begun:
             self._live.start()
@@ -91,7 +91,7 @@ class Progress:
         self._live.update(Group(*parts), refresh=True)
 
 
-def filling(cells: Sequence) -> Table:  # type: ignore[type-arg]
+def filling(cells: Sequence[Cell]) -> Table:
     """Data sets down, algorithms across: ours so far, marked where worse than the paper's."""
     sets = dict.fromkeys(cell.data for cell in cells)
     names = list(dict.fromkeys(cell.algorithm for cell in cells))

@@ -128,9 +128,11 @@ def markdown(reproductions: Sequence[Reproduction]) -> str:
 def made_with(found: Reproduction) -> str:
     """Machine, versions and time."""
     where = found.environment
+    if not where.date:
+        return "Nothing has run yet."
     versions = ", ".join(f"{name} {version}" for name, version in where.versions.items())
     return (
-        f"{where.cpu_seconds / 60:.1f} CPU minutes of learning on {where.machine or 'no machine yet'}; {versions}; "
+        f"{where.cpu_seconds / 60:.1f} CPU minutes of learning on {where.machine}; {versions}; "
         f"kernels {where.kernels}; last run {where.date}."
     )
 

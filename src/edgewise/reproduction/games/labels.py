@@ -4,6 +4,7 @@
 |---------|---------|
 | copies  | how often the data are repeated before they are shuffled; 1 |
 | window  | accuracy in the learning curve is over so large a share of the stream; none: over windows side by side |
+| inside  | whether seed 1 is played once more, untimed and in pieces, for edges, weights and bound over time |
 
 | measure    | accuracy, of the label that is shown |
 |------------|--------------------------------------|
@@ -25,7 +26,7 @@ from edgewise.evaluation.measures import last_fifth, learning_curve
 from edgewise.reproduction.games import Job, Record, curve, load, make
 from edgewise.streams import datasets
 
-PIECES = 40  # the model is looked at after each; playing in pieces changes no result
+PIECES = 40  # the model is looked at after each; playing in pieces changes no result but takes longer
 POINTS = 81  # of a learning curve with a moving window
 WARM_UP = 10
 SHOWN = (1, 2, 5, 10, 20, 50, 100)  # learners whose edges and weights are drawn
@@ -47,30 +48,26 @@ def stream_of(job: Job) -> Stream:
 
 
 def play(job: Job) -> Record:
-    """Guess and learn every row; look at the model from time to time."""
+    """Guess and learn every row."""
     X, y, classes, first_time = stream_of(job)
     make(job.model, random_state=job.seed).prequential(
         X[:WARM_UP], y[:WARM_UP], classes=classes
     )  # compiles the kernels
     model = make(job.model, random_state=job.seed)
-    ends = np.unique(np.linspace(0, len(y), PIECES + 1).astype(int))
-    hits: list[np.ndarray] = []
-    looks: list[dict[str, Any]] = []
-    seconds = 0.0
-    for first, last in pairwise(ends):
-        before = time.process_time()
-        guesses = model.prequential(X[first:last], y[first:last], classes=classes)
-        seconds += time.process_time() - before
-        hits.append(guesses == y[first:last])
-        looks.append(_look(model))
-    right = np.concatenate(hits)
+    before = time.process_time()
+    guesses = model.prequential(X, y, classes=classes)
+    seconds = time.process_time() - before
+    hits = guesses == y
     measures = {
-        "all": float(right.mean()),
-        "last_fifth": last_fifth(right),
-        "new": float(right[first_time].mean()),
+        "all": float(hits.mean()),
+        "last_fifth": last_fifth(hits),
+        "new": float(hits[first_time].mean()),
         "seconds": seconds,
     }
-    return Record(measures, seconds, [learning(right, job.settings.get("window")), *_inside(ends[1:], looks)])
+    curves = [learning(hits, job.settings.get("window"))]
+    if job.settings.get("inside") and job.seed == 1:
+        curves += inside(make(job.model, random_state=job.seed), X, y, classes)
+    return Record(measures, seconds, curves)
 
 
 def learning(hits: np.ndarray, window: float | None) -> dict[str, Any]:
@@ -85,29 +82,22 @@ def learning(hits: np.ndarray, window: float | None) -> dict[str, Any]:
     return curve("learning", "rows", "accuracy", [("accuracy", rows, windowed)])
 
 
-def _look(model: Any) -> dict[str, Any]:
-    """Edges and weights of learners in a row (boosters of one class against the rest have none); a bound if proved."""
-    seen: dict[str, Any] = {"mistakes": model.mistakes_}
-    for name in ("edges_", "learner_weights_"):
-        values = getattr(model, name, None)
-        if values is not None and values.ndim == 1:
-            seen[name] = values
-    if hasattr(model, "bound"):
-        with suppress(ValueError):  # which says that nothing is proved for this setting
-            seen["bound"] = model.bound().value
-    return seen
-
-
-def _inside(rows: np.ndarray, looks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    curves = []
+def inside(model: Any, X: Any, y: np.ndarray, classes: np.ndarray) -> list[dict[str, Any]]:
+    """Edges and weights of the learners over time, and the bound, if one is proved, beside the mistakes."""
+    ends = np.unique(np.linspace(0, len(y), PIECES + 1).astype(int))
+    seen: dict[str, list[Any]] = {"edges_": [], "learner_weights_": [], "bound": [], "mistakes": []}
+    for first, last in pairwise(ends):
+        model.prequential(X[first:last], y[first:last], classes=classes)
+        seen["edges_"].append(model.edges_)
+        seen["learner_weights_"].append(model.learner_weights_)
+        with suppress(AttributeError, ValueError):  # no bound, or none that is proved for this setting
+            seen["bound"].append(model.bound().value)
+            seen["mistakes"].append(model.mistakes_)
+    rows, curves = ends[1:], []
     for kind, field, y_label in (("edge", "edges_", "edge"), ("weight", "learner_weights_", "learner weight")):
-        if field in looks[0]:
-            values = np.stack([look[field] for look in looks])
-            learners = [i for i in SHOWN if i <= values.shape[1]]
-            curves.append(curve(kind, "rows", y_label, [(f"learner {i}", rows, values[:, i - 1]) for i in learners]))
-    if "bound" in looks[0]:
-        lines = [
-            (name, rows, [look[key] for look in looks]) for name, key in (("bound", "bound"), ("mistakes", "mistakes"))
-        ]
-        curves.append(curve("bound", "rows", "mistakes", lines))
+        values = np.stack(seen[field])
+        learners = [i for i in SHOWN if i <= values.shape[1]]
+        curves.append(curve(kind, "rows", y_label, [(f"learner {i}", rows, values[:, i - 1]) for i in learners]))
+    if seen["bound"]:
+        curves.append(curve("bound", "rows", "mistakes", [(name, rows, seen[name]) for name in ("bound", "mistakes")]))
     return curves
