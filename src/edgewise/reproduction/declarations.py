@@ -24,6 +24,7 @@ A file says what the paper did and what it printed; no code belongs to a table. 
     load = "balance"                        # as `edgewise.datasets` calls it; none: the game needs no data
     preparation = "..."                     # in words
     seeds = 3                               # optional
+    needs = "cuda"                          # optional: a module, or a CUDA device, without which it cannot run
     printed_as = "Cars"                     # optional: its line among the printed values, if not its name
     settings = {copies = 10}                # optional: for the game
     with.AdaBandit = {n_estimators = 15}    # optional: changes an algorithm's model on this set
@@ -104,6 +105,7 @@ class Data(NamedTuple):
     load: str | None
     preparation: str
     seeds: int
+    needs: str | None
     printed_as: str
     settings: Mapping[str, Any]
     changes: Mapping[str, Mapping[str, Any]]  # algorithm -> what differs in its model on this set
@@ -271,13 +273,14 @@ def _named(every: Sequence[Named], names: Sequence[str] | None) -> tuple[Named, 
 
 
 def _data(about: Mapping[str, Any], seeds: int, quick: Quick) -> Data:
-    known = ("name", "load", "preparation", "seeds", "printed_as", "settings", "with", "quick")
+    known = ("name", "load", "preparation", "seeds", "needs", "printed_as", "settings", "with", "quick")
     _only(about, known, f"data {about.get('name')}")
     return Data(
         about["name"],
         about.get("load"),
         about.get("preparation", ""),
         about.get("seeds", seeds),
+        about.get("needs"),
         about.get("printed_as", about["name"]),
         about.get("settings", {}),
         about.get("with", {}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from edgewise.reproduction.planning import Line, Options, lines_of
 from edgewise.reproduction.results import Missing
 from edgewise.streams import datasets
 
+CUDA = "cuda"
 EXTRAS = {"torch": "neural"}  # a module -> the extra of edgewise that brings it
 
 
@@ -81,25 +83,47 @@ class Run:
         for data, algorithm, jobs in lines:
             if not jobs:
                 continue
-            lacking = self._lacking(data.load, algorithm.needs)
-            if lacking is not None:
-                missing[lacking.what] = lacking
+            total = self._checksum(data.load)
+            if isinstance(total, Missing):
+                missing[total.what] = total
                 continue
-            total = str(self._checksums[data.load])
-            tasks[data.name, algorithm.name] = [Task(cache.key(job, total), job) for job in jobs]
+            planned = [Task(cache.key(job, total), job) for job in jobs]
+            for lacking in filter(None, map(_lacking, (algorithm.needs, data.needs))):
+                known = [task for task in planned if _found(task)]  # what is kept needs nothing more
+                if len(known) < len(planned):
+                    what = f"{lacking.what}, for {data.name}"
+                    missing[what] = Missing(what, lacking.how)
+                planned = known
+            tasks[data.name, algorithm.name] = planned
         return Plan(declared, lines, tasks, list(missing.values()))
 
-    def _lacking(self, data: str | None, module: str | None) -> Missing | None:
-        if module is not None and find_spec(module) is None:
-            extra = EXTRAS.get(module)
-            return Missing(module, f"pip install {f'edgewise[{extra}]' if extra else module}")
+    def _checksum(self, data: str | None) -> str | Missing:
         if data not in self._checksums:
             try:
                 self._checksums[data] = cache.checksum(data)
             except OSError as error:
                 self._checksums[data] = Missing(f"data set {data}", str(error))
-        found = self._checksums[data]
-        return found if isinstance(found, Missing) else None
+        return self._checksums[data]
+
+
+def _found(task: Task) -> bool:
+    found = cache.find(task.key)
+    return found is not None and found.code == cache.code_version(task.job.game)
+
+
+@functools.cache
+def _lacking(need: str | None) -> Missing | None:
+    """A module, or a CUDA device, that is not there, and how to get it."""
+    module = "torch" if need == CUDA else need
+    if module is not None and find_spec(module) is None:
+        extra = EXTRAS.get(module)
+        return Missing(module, f"pip install {f'edgewise[{extra}]' if extra else module}")
+    if need == CUDA:
+        import torch
+
+        if not torch.cuda.is_available():
+            return Missing("a CUDA device", "run this where there is one; on a CPU it would take hours")
+    return None
 
 
 class Guess:

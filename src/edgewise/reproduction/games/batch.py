@@ -16,13 +16,11 @@
 from __future__ import annotations
 
 import time
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.reproduction.games import Job, Record, make
-from edgewise.reproduction.games.labels import curve
+from edgewise.reproduction.games import Job, Record, curve, load, make
 from edgewise.streams import datasets
 
 SOURCES = ("batch",)
@@ -36,12 +34,6 @@ class Split(NamedTuple):
     train_labels: np.ndarray
     test: Any
     test_labels: np.ndarray
-
-
-@lru_cache(maxsize=2)
-def load(name: str) -> tuple[Any, np.ndarray]:
-    table, y = datasets.load(name)
-    return table, np.asarray(y)
 
 
 def split(job: Job) -> Split:

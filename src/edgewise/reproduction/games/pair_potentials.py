@@ -25,8 +25,7 @@ import time
 
 import numpy as np
 
-from edgewise.reproduction.games import Job, Record
-from edgewise.reproduction.games.labels import curve
+from edgewise.reproduction.games import Job, Record, curve
 from edgewise.theory.ranking_potentials import pair_table
 
 
