@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from rich.console import Group
+from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -37,14 +37,14 @@ class Progress:
         self._live = Live(console=self._console, auto_refresh=False, transient=True)
 
     def __enter__(self) -> Progress:
-        run, say = self._run, self._console.print
+        run = self._run
         for what, how in dict.fromkeys(each for plan in run.plans for each in plan.missing):
-            say(Text(f"without {what}: {how}"))
+            self._say(f"without {what}: {how}")
         if run.outdated:
-            say(Text(f"{run.outdated} kept runs are of another version of the code: they are run again"))
-        say(Text(f"{self._begun} runs to make, {len(run.kept)} are there, {self._workers} at a time"))
+            self._say(f"{run.outdated} kept runs are of another version of the code: they are run again")
+        self._say(f"{self._begun} runs to make, {len(run.kept)} are there, {self._workers} at a time")
         if self._begun and not compiled_before():
-            say(Text("compiling for this machine: takes a minute or two, the first time only", "dim"))
+            self._say("compiling for this machine: takes a minute or two, the first time only")
         if self._console.is_terminal and self._begun:
             self._live.start()
             self._draw()
@@ -59,9 +59,12 @@ class Progress:
             self._guess.learn(finished.task, finished.kept.record.seconds)
         self._plan, place = self._place(finished)
         if finished.error is not None or not self._console.is_terminal:
-            self._console.print(Text(self._line(finished, place)))
+            self._say(self._line(finished, place))
         if self._console.is_terminal and time.monotonic() - self._drawn > REDRAWN:
             self._draw()
+
+    def _say(self, text: str) -> None:
+        self._console.print(Text(writable(text, self._console)))
 
     def _place(self, finished: Finished) -> tuple[Plan, str]:
         """The declaration that a task belongs to (the first, if several), and its place in the table."""
@@ -122,16 +125,28 @@ def left_words(seconds: float) -> str:
 def print_reproductions(found: Sequence[Reproduction]) -> None:
     """Every table, then what it was made with."""
     out = console()
+
+    def say(text: str, style: str = "") -> None:
+        out.print(Text(writable(text, out), style))
+
     for each in found:
-        out.print(Text.assemble((f"{each.id}: {each.title}", "bold"), f"  ({each.paper})"))
+        say(f"{each.id}: {each.title}", "bold")
+        say(each.paper, "dim")
         for notice in notices(each):
-            out.print(Text(notice, "bold"))
+            say(notice, "bold")
         for measure, cells in by_measure(each).items():
-            out.print(Text(f"{measure}, {cells[0].better} is better", "dim"))
-            print_table(HEADINGS, [row(cell) for cell in cells], right=HEADINGS[2:])
+            say(f"{measure}, {cells[0].better} is better", "dim")
+            rows = [[writable(text, out) for text in row(cell)] for cell in cells]
+            print_table(HEADINGS, rows, right=HEADINGS[2:])
         if each.cells:
-            out.print(Text(" ".join(word for word in (verdict(each), beside(each)) if word)))
+            say(" ".join(word for word in (verdict(each), beside(each)) if word))
         else:
-            out.print(Text(f"{len(each.curves)} curves: in the report"))
-        out.print(Text(made_with(each), "dim"))
+            say(f"{len(each.curves)} curves: in the report")
+        say(made_with(each), "dim")
         out.print()
+
+
+def writable(text: str, out: Console) -> str:
+    """The signs of the tables as the terminal can show them."""
+    utf = out.encoding.lower().startswith("utf")
+    return text if utf else text.replace("±", "+-").replace(MARK, "(!)").encode("ascii", "replace").decode()

@@ -72,7 +72,8 @@ def said_of_quick(declared: Declaration, options: Options) -> str | None:
     words = [cuts[0][0]] if same and cuts else [f"{name}: {words}" for words, name in cuts]
     seeds = sorted({len(line.jobs) for line in lines_of(declared, options) if line.jobs})
     words.append(f"{' or '.join(map(str, seeds))} {'seed' if seeds == [1] else 'seeds'}")
-    left_out = [each.name for each in declared.data if each not in sets_of(declared, options)]
+    wanted = sets_of(declared, options._replace(quick=False))
+    left_out = [each.name for each in wanted if each not in sets_of(declared, options)]
     words += [f"without {', '.join(left_out)}"] if left_out else []
     return "; ".join(word for word in words if word)
 

@@ -24,12 +24,12 @@ HEADINGS = (
 
 
 def figure(value: float | None, cell: Cell) -> str:
-    """A value with as many digits as one can read something into: losses have one more."""
+    """A value with as many digits as papers print: accuracies three, losses four, seconds fewer."""
     if value is None:
         return "-"
     if abs(value) >= 100.0:
         return f"{value:,.0f}"
-    return f"{value:.1f}" if abs(value) >= 10.0 else f"{value:.{4 if cell.better == LOWER else 3}f}"
+    return f"{value:.3f}" if cell.better != LOWER else f"{value:.1f}" if abs(value) >= 2.0 else f"{value:.4f}"
 
 
 def measured(found: Measured | None, cell: Cell) -> str:
