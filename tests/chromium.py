@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,15 @@ FLAGS = (
     "--remote-debugging-pipe",
 )
 
+# The browser reads commands from descriptor 3 and answers on 4; they may be taken when it starts.
+ON_3_AND_4 = """
+import fcntl, os, sys
+reads, writes = (fcntl.fcntl(int(number), fcntl.F_DUPFD, 10) for number in sys.argv[1:3])
+os.dup2(reads, 3)
+os.dup2(writes, 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+
 
 def found() -> str | None:
     """The browser's path, if there is one."""
@@ -39,10 +49,9 @@ class Chromium:
         assert program is not None
         child_reads, self._to = os.pipe()
         self._from, child_writes = os.pipe()
-        # The browser reads commands from descriptor 3 and answers on 4.
-        script = f'exec "$@" 3<&{child_reads} 4>&{child_writes}'
+        arguments = [program, *FLAGS, f"--user-data-dir={profile}", "about:blank"]
         self._process = subprocess.Popen(
-            ["sh", "-c", script, "sh", program, *FLAGS, f"--user-data-dir={profile}", "about:blank"],
+            [sys.executable, "-c", ON_3_AND_4, str(child_reads), str(child_writes), *arguments],
             pass_fds=(child_reads, child_writes),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

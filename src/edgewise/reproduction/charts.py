@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 WIDTH, HEIGHT = 360, 230
-LEFT, RIGHT, TOP, BOTTOM = 52, 10, 10, 40  # margins around the plot
+LEFT, RIGHT, TOP, BOTTOM = 52, 16, 10, 40  # margins around the plot
 LOOKS = 8  # colors of page.css; further series have another dash pattern
 MOST_POINTS = 240
 WIDE = 50.0  # values further apart than this get a logarithmic axis

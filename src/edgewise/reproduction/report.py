@@ -21,7 +21,7 @@ KINDS = {
     "learning": "Learning curves",
     "edge": "Edges of the learners over time",
     "weight": "Weights of the learners over time",
-    "bound": "Bound against mistakes",
+    "bound": "Bounds and what they bound",
     "cost": "Cost curves",
     "error": "Error curves",
 }
@@ -51,10 +51,12 @@ def _summary(reproductions: Sequence[Reproduction]) -> str:
         f"{'is' if len(worse) == 1 else 'are'} worse than the paper's by more than two standard errors; with one seed, "
         "by anything at all.</p>"
     ]
-    quick = dict.fromkeys(each.environment.quick for each in reproductions if each.environment.quick)
-    parts += [
-        f"<p class=banner><strong>A quick run, not the paper's setting.</strong> {escape(cut)}</p>" for cut in quick
-    ]
+    quick = ", ".join(each.id for each in reproductions if each.environment.quick)
+    if quick:
+        parts.append(
+            f"<p class=banner><strong>A quick run, not the papers' settings.</strong> {escape(quick)} had fewer rows, "
+            "seeds or learners, as told there: their numbers say that everything runs, and little else.</p>"
+        )
     unfinished = ", ".join(each.id for each in reproductions if not each.complete)
     if unfinished:
         parts.append(
@@ -93,7 +95,7 @@ def _contents_row(each: Reproduction) -> str:
 def _worse_item(each: Reproduction, cell: Cell) -> str:
     assert cell.ours is not None
     assert cell.paper is not None
-    places = tables.decimals([cell])
+    places = tables.decimals([other for other in each.cells if other.measure == cell.measure])
     return (
         f'<a href="#{_anchor(each.id)}">{escape(each.id)}</a>, {escape(cell.data)}, {escape(cell.algorithm)} '
         f"({escape(cell.measure)}): <span class=worse>{tables.spread(cell.ours, places)}</span>, "
@@ -116,10 +118,8 @@ def _section(each: Reproduction) -> str:
     if each.missing:
         items = "".join(f"<li>{escape(gone.what)}: {escape(gone.how)}</li>" for gone in each.missing)
         parts.append(f"<h3>Missing</h3><ul class=missing>{items}</ul>")
-    for measure in dict.fromkeys(cell.measure for cell in each.cells):
-        cells = [cell for cell in each.cells if cell.measure == measure]
-        parts += [tables.glance(cells), tables.every_cell(cells)]
-    parts += _curves(each.curves)
+    body = [_tables(each.cells), _curves(each.curves)]
+    parts += reversed(body) if "figure" in each.id else body  # what the paper shows comes first
     if each.departures:
         items = "".join(f"<li>{escape(sentence)}</li>" for sentence in each.departures)
         parts.append(f"<h3>Where this departs from the paper</h3><ul>{items}</ul>")
@@ -132,20 +132,44 @@ def _section(each: Reproduction) -> str:
     return "\n".join(parts)
 
 
-def _curves(curves: Sequence[Curve]) -> Iterable[str]:
-    for kind, title in KINDS.items():
+def _tables(cells: Sequence[Cell]) -> str:
+    found = []
+    for measure in dict.fromkeys(cell.measure for cell in cells):
+        of_measure = [cell for cell in cells if cell.measure == measure]
+        found += [tables.glance(of_measure), tables.every_cell(of_measure)]
+    return f"<div class=tables>{''.join(found)}</div>"
+
+
+def _curves(curves: Sequence[Curve]) -> str:
+    """The kinds in the order in which they come."""
+    parts = []
+    for kind in dict.fromkeys(curve.kind for curve in curves):
         drawn = [
             line_chart(
-                ", ".join(filter(None, (curve.data, curve.algorithm))) or title,
+                ", ".join(filter(None, (curve.data, curve.algorithm))) or KINDS[kind],
                 curve.x_label,
                 curve.y_label,
                 [(line.name, line.x, line.y) for line in curve.series],
             )
-            for curve in curves
-            if curve.kind == kind
+            for curve in side_by_side([curve for curve in curves if curve.kind == kind])
         ]
-        if drawn:
-            yield f"<h3>{title}</h3><div class=charts>{''.join(drawn)}</div>"
+        parts.append(f"<h3>{KINDS[kind]}</h3><div class=charts>{''.join(drawn)}</div>")
+    return "".join(parts)
+
+
+def side_by_side(curves: Sequence[Curve]) -> list[Curve]:
+    """Curves of one line each, over the same axes and the same data, in one picture: a line for each algorithm."""
+    pictures: dict[tuple[str, ...], Curve] = {}
+    for curve in curves:
+        alone = len(curve.series) == 1
+        key = (curve.data, curve.x_label, curve.y_label, "" if alone else curve.algorithm)
+        if not alone:
+            pictures[key] = curve
+            continue
+        line = curve.series[0]._replace(name=curve.algorithm or curve.series[0].name)
+        shared = pictures.get(key, curve._replace(algorithm="", series=[]))
+        pictures[key] = shared._replace(series=[*shared.series, line])
+    return list(pictures.values())
 
 
 def _terms(pairs: Iterable[tuple[str, str]]) -> str:

@@ -65,7 +65,7 @@ def play(job: Job) -> Record:
         curve(
             "bound",
             "rows T",
-            "mean regret against the best of each row",
+            "regret against each row's best",
             [("bound", ends, [b.value for b in bounds]), ("suffered", ends, [b.regret for b in bounds])],
         ),
     ]
