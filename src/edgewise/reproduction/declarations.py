@@ -175,8 +175,8 @@ def read(folder: Path = PAPERS) -> dict[str, Declaration]:
         like = text.get("like")
         if like is not None and like not in plain:
             raise ValueError(f"{path}: like = {like!r}, which is not declared")
-        printed_elsewhere = {key: {} for key in plain[like][1] if key.startswith("printed")} if like else {}
-        inherited = {} if like is None else plain[like][1] | printed_elsewhere  # printed values are the table's own
+        inherited = {} if like is None else plain[like][1]
+        inherited = {key: value for key, value in inherited.items() if not key.startswith("printed")}  # a table's own
         timed[name] = (inherited | text).get("paper_seconds")
         try:
             found[name] = _declaration(inherited | text)
@@ -332,9 +332,9 @@ def _check(declared: Declaration) -> None:
     for measure in declared.measures:
         if measure.better not in (HIGHER, LOWER):
             raise ValueError(f"measure {measure.name}: better is {measure.better!r}, not {HIGHER} or {LOWER}")
-        for data, algorithm in declared.printed[measure.name]:
-            if data not in lines or algorithm not in names:
-                raise ValueError(f"printed {data}, {algorithm}: no such data set or algorithm")
+        for line, column in declared.printed[measure.name]:
+            if line not in lines or column not in names:
+                raise ValueError(f"printed {line}, {column}: no such data set or algorithm")
     for kind in (*declared.curves, *(each.kind for each in declared.across)):
         if kind not in CURVE_KINDS:
             raise ValueError(f"curves: {kind!r} is not one of {', '.join(CURVE_KINDS)}")
@@ -347,7 +347,7 @@ def _check(declared: Declaration) -> None:
                 raise ValueError(f"algorithm {algorithm.name}: best_of {name!r} is no algorithm")
         if algorithm.defaults and algorithm.defaults not in declared.defaults:
             raise ValueError(f"algorithm {algorithm.name}: defaults {algorithm.defaults!r} is not declared")
-    for line in declared.across:
-        for _, name in line.points:
+    for across in declared.across:
+        for _, name in across.points:
             if name not in names:
-                raise ValueError(f"across {line.name}: {name!r} is no algorithm")
+                raise ValueError(f"across {across.name}: {name!r} is no algorithm")

@@ -134,9 +134,8 @@ def as_json(reproductions: Sequence[Reproduction]) -> dict[str, Any]:
 
 def save(reproductions: Sequence[Reproduction], path: Path) -> None:
     """Write the file at once: a reader never sees half of it."""
-    text = json.dumps(as_json(reproductions), indent=1, allow_nan=False)
     partial = path.with_name(path.name + ".part")
-    partial.write_text(text + "\n", encoding="utf-8")
+    partial.write_text(_text(as_json(reproductions)), encoding="utf-8")
     os.replace(partial, path)
 
 
@@ -149,6 +148,22 @@ def load(path: Path) -> list[Reproduction]:
     if not isinstance(found, dict) or (found.get("format"), found.get("version")) != (FORMAT, VERSION):
         raise ValueError(f"{path}: not a file of reproductions: format {FORMAT!r}, version {VERSION} is expected")
     return [_reproduction(each) for each in found["reproductions"]]
+
+
+def _text(plain: dict[str, Any]) -> str:
+    """JSON with a line for each cell and each curve, so that two files can be compared."""
+
+    def dumped(value: Any) -> str:
+        if isinstance(value, list):
+            return "[\n" + ",\n".join(json.dumps(each, ensure_ascii=False, allow_nan=False) for each in value) + "\n]"
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+    def pairs(values: dict[str, Any]) -> str:
+        return ",\n".join(f"{json.dumps(name)}: {dumped(value)}" for name, value in values.items())
+
+    head = {name: value for name, value in plain.items() if name != "reproductions"}
+    each = ",\n".join("{\n" + pairs(found) + "\n}" for found in plain["reproductions"])
+    return "{\n" + pairs(head) + ',\n"reproductions": [\n' + each + "\n]\n}\n"
 
 
 def _plain(value: Any) -> Any:

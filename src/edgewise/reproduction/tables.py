@@ -81,7 +81,8 @@ def verdict(found: Reproduction) -> str:
     """How many cells are worse than the paper's."""
     compared = [cell for cell in found.cells if cell.difference is not None]
     if not compared:
-        return "No value of the paper to compare with."
+        printed = any(cell.paper is not None for cell in found.cells)
+        return "Nothing to compare with the paper's values yet." if printed else "The paper prints no values."
     worse = f"{len(found.worse)} of {len(compared)} values are worse than the paper's by more than two standard errors"
     single = "" if all(cell.ours and cell.ours.seeds > 1 for cell in compared) else "; with one seed, worse at all"
     return f"{worse} ({MARK}{single})."

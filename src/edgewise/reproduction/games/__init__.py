@@ -80,7 +80,7 @@ def curve(kind: str, x_label: str, y_label: str, series: Sequence[tuple[str, Any
     lines = [
         {
             "name": name,
-            "x": [float(value) for value in x],
+            "x": [int(value) if value == int(value) else float(value) for value in x],
             "y": [float(f"{value:.5g}") if math.isfinite(value) else None for value in y],
         }
         for name, x, y in series
