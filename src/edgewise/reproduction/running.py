@@ -161,7 +161,8 @@ def _size(job: Job) -> float:
     if job.data is None:
         return 1.0
     about = datasets.info(job.data)
-    rows = min(job.rows or about.rows, about.rows) * job.settings.get("copies", 1)
+    whole = about.rows * job.settings.get("copies", 1)
+    rows = min(job.rows or whole, whole)
     return float(rows * about.features * max(1, about.classes) * job.model.get("n_estimators", 100))
 
 
