@@ -1,19 +1,18 @@
 """Streaming against batch gradient boosting of small networks (Hu et al. 2017, Section 6.2): test loss by computation.
 
-| setting                       | meaning                                                                            |
-|-------------------------------|------------------------------------------------------------------------------------|
-| way                           | which of the next three a run is                                                   |
-| streaming                     | learners N, learning_rate eta, adam_step, batch_size, epochs                       |
-| batch, base                   | the same, but instead of epochs when a network has converged: tolerance, patience, |
-|                               | longest                                                                            |
-| loss                          | "squared", "logistic" or "softmax"                                                 |
-| network                       | a class of edgewise and its arguments                                              |
-| scale                         | features are standardized by "columns", all by one number ("whole") or not ("none") |
-| device                        | "cpu" or "cuda"                                                                    |
-| learners, epochs, longest     | at most so many, in every way                                                      |
+| setting                   | meaning                                                                                 |
+|---------------------------|-----------------------------------------------------------------------------------------|
+| way                       | which of the next three a run is                                                        |
+| streaming                 | learners N, learning_rate eta, adam_step, batch_size, epochs                            |
+| batch, base               | the same, but instead of epochs: tolerance, patience, longest (`Convergence`)           |
+| loss                      | "squared", "logistic" or "softmax"                                                      |
+| network                   | a class of edgewise and its arguments                                                   |
+| scale                     | features are standardized by "columns", all by one number ("whole") or not ("none")     |
+| device                    | "cpu" or "cuda"                                                                         |
+| learners, epochs, longest | at most so many, in every way                                                           |
 
-Streaming lets Adam's step fall to 0 in a straight line. Computation is counted in predictions
-of one learner, as in the paper. Seeds count from 0 here, as in the runs that settings were chosen by.
+Streaming lets Adam's step fall to 0 in a straight line. Computation is counted in predictions of one learner, as in the
+paper. Seeds count from 0 here, as in the runs that the settings were chosen by.
 """
 
 from __future__ import annotations
@@ -114,8 +113,8 @@ def _mnist() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Images as rows of numbers from 0 to 1, labels one-hot; read from the files, since a `Table` has doubles."""
     found = []
     for part in ("train", "t10k"):
-        paths = [datasets.path_of(f"{part}-{kind}-ubyte.gz") for kind in ("images-idx3", "labels-idx1")]
-        pixels, digits = idx_files.read_images(*paths)
+        images, labels = (datasets.path_of(f"{part}-{kind}-ubyte.gz") for kind in ("images-idx3", "labels-idx1"))
+        pixels, digits = idx_files.read_images(images, labels)
         found += [pixels.reshape(len(pixels), -1) / np.float32(255), np.eye(10, dtype=np.float32)[digits]]
     return found[0], found[1], found[2], found[3]
 
