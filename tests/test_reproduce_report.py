@@ -150,6 +150,14 @@ def test_as_many_decimals_as_the_paper_prints():
     assert html_tables.decimals([cell("a", "b", 0.5, 0.1353353)]) == 4
 
 
+@pytest.mark.parametrize(("count", "columns"), [(12, 13), (13, 4)])
+def test_many_algorithms_stand_in_rows(count, columns):
+    cells = [cell(data, f"a{i}", 0.5, None) for data in ("x", "y", "z") for i in range(count)]
+    head, body = html_tables.glance(cells).split("</thead>")
+    assert head.count("<th scope=col>") == columns
+    assert body.count("<td") == 3 * count
+
+
 def test_curves_of_one_line_over_the_same_axes_share_a_picture(table):
     pictures = report.side_by_side([curve for curve in table.curves if curve.kind == "learning"])
     assert len(pictures) == 1

@@ -97,7 +97,7 @@ def _axis(values: Sequence[float], start: float, stop: float, *, spread: bool) -
     return Axis(low - margin, high + margin, False, start, stop)
 
 
-def _even_ticks(low: float, high: float, most: int = 5) -> list[float]:
+def _even_ticks(low: float, high: float, most: int = 6) -> list[float]:
     raw = (high - low) / most
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= raw * (1 - 1e-9))

@@ -12,6 +12,7 @@ MINUS = "−"
 WORSE = "worse"
 SPREAD = " ± is one standard error over seeds."
 FEWEST, MOST = 3, 4  # decimals
+MOST_COLUMNS = 12  # that fit on a printed page
 
 
 def decimals(cells: Sequence[Cell]) -> int:
@@ -71,21 +72,25 @@ def boxed(caption: str, rows: str, *, kind: str = "", note: str = "") -> str:
 
 
 def glance(cells: Sequence[Cell]) -> str:
-    """Data sets by algorithms, ours above the paper's, as papers print it; empty where there is only one of either."""
+    """Data sets by algorithms, ours above the paper's, as papers print it; turned around where algorithms are many.
+    Empty where there is only one of either."""
     sets = list(dict.fromkeys(cell.data for cell in cells))
     algorithms = list(dict.fromkeys(cell.algorithm for cell in cells))
     if len(sets) < 2 or len(algorithms) < 2:
         return ""
     places = decimals(cells)
     found = {(cell.data, cell.algorithm): cell for cell in cells}
-    head = "".join(f"<th scope=col>{escape(name)}" for name in algorithms)
+    turned = len(algorithms) > MOST_COLUMNS
+    across, down = (sets, algorithms) if turned else (algorithms, sets)
+    head = "".join(f"<th scope=col>{escape(name)}" for name in across)
     rows = []
-    for data in sets:
-        line = "".join(_glance_cell(found.get((data, algorithm)), places) for algorithm in algorithms)
-        rows.append(f"<tr><th scope=row>{escape(data)}{line}</tr>")
+    for name in down:
+        line = [found.get((other, name) if turned else (name, other)) for other in across]
+        rows.append(f"<tr><th scope=row>{escape(name)}{''.join(_glance_cell(cell, places) for cell in line)}</tr>")
     printed = any(cell.paper is not None for cell in cells)
     note = f"{_direction(cells[0])}{' The first number is ours, the second the paper’s.' if printed else ''}"
-    body = f"<thead><tr><th scope=col>data{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    corner = "algorithm" if turned else "data"
+    body = f"<thead><tr><th scope=col>{corner}{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
     return boxed(f"{_capital(cells[0].measure)}, at a glance", body, kind="glance", note=note)
 
 
