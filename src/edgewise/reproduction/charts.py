@@ -15,6 +15,7 @@ import numpy as np
 
 WIDTH, HEIGHT = 360, 230
 LEFT, RIGHT, TOP, BOTTOM = 52, 16, 10, 40  # margins around the plot
+MANY = 6  # series of which a line is drawn thinner
 LOOKS = 8  # colors of page.css; further series have another dash pattern
 MOST_POINTS = 240
 WIDE = 50.0  # values further apart than this get a logarithmic axis
@@ -61,7 +62,8 @@ def line_chart(title: str, x_label: str, y_label: str, series: Sequence[Series])
         *(_line(number, points, x, y) for number, (_, points) in enumerate(drawn)),
         "</svg>",
     ]
-    return f"<figure><figcaption>{escape(title)}</figcaption>{''.join(parts)}{_legend(drawn)}{note}</figure>"
+    many = " class=many" if len(drawn) > MANY else ""
+    return f"<figure{many}><figcaption>{escape(title)}</figcaption>{''.join(parts)}{_legend(drawn)}{note}</figure>"
 
 
 def _finite(xs: Sequence[float], ys: Sequence[float | None]) -> list[tuple[float, float]]:
