@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -25,6 +26,8 @@ FLAGS = (
     "--hide-scrollbars",
     "--remote-debugging-pipe",
 )
+
+PATIENCE = 120
 
 # The browser reads commands from descriptor 3 and answers on 4; they may be taken when it starts.
 ON_3_AND_4 = """
@@ -114,6 +117,8 @@ class Chromium:
 
     def _read(self) -> dict[str, Any]:
         while b"\0" not in self._buffer:
+            if not select.select([self._from], [], [], PATIENCE)[0]:
+                raise RuntimeError(f"the browser said nothing for {PATIENCE} seconds")
             more = os.read(self._from, 1 << 16)
             if not more:
                 raise RuntimeError("the browser ended")
