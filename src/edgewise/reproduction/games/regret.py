@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from edgewise.reproduction.games import Job, Record, curve
+from edgewise.reproduction.games.networks import columns
 from edgewise.streams import datasets
 
 STAR_DEPTH = 15
@@ -103,7 +104,7 @@ def star_loss(data: str, order: str, rows: int, described: str, t: int) -> float
     from sklearn.tree import DecisionTreeRegressor
 
     table, y, loss = problem(data, order, rows, described)
-    X, targets = dense(table[:t]), y[:t]
+    X, targets = columns(table[:t]), y[:t]
     leaves = DecisionTreeRegressor(max_depth=STAR_DEPTH, random_state=0).fit(X, targets).apply(X)
     total = 0.0
     for leaf in np.unique(leaves):
@@ -122,12 +123,3 @@ def best_constant(loss: Any, targets: np.ndarray) -> float:
         totals = [loss.value(np.full(rows.shape, y), rows).sum() for y in thirds]
         low, high = (low, thirds[1]) if totals[0] < totals[1] else (thirds[0], high)
     return 0.5 * (low + high)
-
-
-def dense(table: Any) -> np.ndarray:
-    """Features as f* takes them, nominal ones one-hot."""
-    columns: list[np.ndarray] = []
-    for values, feature in zip(table.values.T, table.features, strict=True):
-        codes = range(len(feature.categories or ()))
-        columns += [values] if feature.categories is None else [values == code for code in codes]
-    return np.stack(columns, axis=1).astype(float)
