@@ -28,6 +28,7 @@ from edgewise.reproduction.games import Job, Record, curve
 from edgewise.reproduction.games.networks import columns
 from edgewise.streams import datasets
 
+SOURCES = ("reproduction/games/networks.py",)
 STAR_DEPTH = 15
 CHECKPOINTS, FIRST = 6, 250
 WARM_UP = 50
