@@ -10,9 +10,11 @@ import pytest
 
 import edgewise
 from edgewise.evaluation.ranking_measures import rank_loss
-from edgewise.reproduction import declarations
+from edgewise.reproduction import cache, declarations
+from edgewise.reproduction.assembling import reproductions
 from edgewise.reproduction.games import Job, batch, module_of, networks, pair_potentials, ranking, regret
 from edgewise.reproduction.planning import Options, lines_of
+from edgewise.reproduction.running import Run
 from edgewise.streams import datasets
 from edgewise.theory import regression_losses
 from edgewise.theory.ranking_potentials import pair_table
@@ -60,6 +62,52 @@ def test_sizes_of_figure_1_and_the_trees_of_figure_2():
     first = {job for line in lines_of(known["004/figure-1"], Options()) for job in map(str, line.jobs)}
     second = {job for line in lines_of(known["004/figure-2"], Options()) for job in map(str, line.jobs)}
     assert second < first  # nothing is run twice
+
+
+NEEDY = """
+id = "x/table-1"
+title = "Needs something"
+paper = "Nobody"
+what = "A test."
+game = "pair_potentials"
+seeds = 2
+
+[measures.start]
+title = "phi"
+better = "lower"
+
+[[data]]
+name = "here"
+settings = {loss = "rank", labels = 3, relevant = 1}
+
+[[algorithm]]
+name = "needy"
+needs = "no_such_module"
+settings = {edge = 0.1, learners = 2}
+"""
+
+
+def test_what_is_kept_needs_nothing_more(tmp_path, monkeypatch):
+    """A run that was made elsewhere is shown where it could not be made."""
+    monkeypatch.setenv("EDGEWISE_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "needy.toml").write_text(NEEDY)
+    declared = list(declarations.read(tmp_path).values())
+    run = Run(declared, Options())
+    assert run.tasks == []
+    assert [(gone.what, gone.how) for gone in run.plans[0].missing] == [
+        ("no_such_module, for here", "pip install no_such_module")
+    ]
+    jobs = [job for line in lines_of(declared[0], Options()) for job in line.jobs]
+    for kept, job in enumerate(jobs, 1):
+        code = cache.code_version("pair_potentials")
+        cache.keep(cache.key(job, ""), job, pair_potentials.play(job), code)
+        run = Run(declared, Options())
+        assert len(run.kept) == kept
+        assert run.pending == []
+        assert len(run.plans[0].missing) == (kept < len(jobs))
+    (whole,) = reproductions(run)
+    assert whole.complete
+    assert whole.cells[0].ours.seeds == 2
 
 
 # -- Table 1 of 001 --------------------------------------------------------------------------------------------------
