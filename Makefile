@@ -30,8 +30,8 @@ race: $(VENV)/.base
 	$(BIN)/edgewise race car
 
 lint: $(VENV)/.test
-	$(BIN)/ruff check src tests benchmarks examples
-	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 

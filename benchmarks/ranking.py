@@ -1,4 +1,4 @@
-"""Table 3 of Jung and Tewari 2018 beside ours, and peers on the same streams.
+"""Rankers with every edge and other settings, beside peers on the same streams; the paper's table is reproduced apart.
 
     python benchmarks/ranking.py [--seeds 10] [--data yeast] [--models AdaOLMR,"BMR hinge"] [--order file] [--peers]
 

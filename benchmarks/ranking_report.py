@@ -1,25 +1,22 @@
-"""Cells of `ranking.py` beside the paper's values (jung2018.csv, Table 3), as a page of Markdown and a picture."""
+"""Cells of `ranking.py` as a page of Markdown and a picture: every edge, peers, and speed."""
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from grid import NONE, figure, grid, signed
+from grid import NONE, figure, grid
 
 from edgewise.evaluation.racing import Mean, mean
+from edgewise.reproduction.declarations import declarations
 
 Record = dict[str, Any]
 
 HERE = Path(__file__).resolve().parent
-PAPER = HERE / "jung2018.csv"
 SPEED = HERE / "results" / "ranking_speed.json"
 PICTURE = HERE.parent / "docs" / "pictures" / "ranking.png"
-TOLERANCE = 0.005  # a loss further than this above the paper's is marked
-MARK = "▲"
 NAMES = {"emotions": "emotions", "scene": "scene", "yeast": "yeast", "mediamill_reduced": "m-reduced"}
 BEST = {
     "BMR hinge": "best BMR hinge",
@@ -48,18 +45,6 @@ def line(cell: Record) -> str:
     """A cell as it finishes."""
     words = f"{cell['order']:8} {cell['data']:17} {cell['model']:22} seed {cell['seed']:2}"
     return f"{words}  rank loss {cell['rank_loss']:.4f}  {cell['cpu_s']:8.1f} CPU s"
-
-
-def paper_values() -> dict[tuple[str, str], tuple[float, float | None]]:
-    """(data, algorithm) -> rank loss, seconds."""
-    with PAPER.open(newline="") as file:
-        return {
-            (row["data"], row["algorithm"]): (
-                float(row["rank_loss"]),
-                float(row["seconds"]) if row["seconds"] else None,
-            )
-            for row in csv.DictReader(file)
-        }
 
 
 def summarized(records: Sequence[Record]) -> list[Line]:
@@ -93,51 +78,6 @@ def four(value: Mean) -> str:
 
 def paragraph(text: str) -> str:
     return " ".join(text.split())
-
-
-def table_3(lines: Sequence[Line]) -> str:
-    published = paper_values()
-    rows, marked, compared = [], 0, 0
-    for data, shown in NAMES.items():
-        for model, in_paper in (("AdaOLMR", "AdaOLMR"), ("BMR hinge", "best BMR"), ("BMR 3-10", "best BMR")):
-            loss, seconds = published[data, in_paper]
-            row = [shown, BEST.get(model, model), figure(loss, 4)]
-            seeds = []
-            for order in ("file", "shuffled"):
-                ours = best(lines, order, data, model)
-                if ours is None:
-                    row += [NONE, NONE]
-                    seeds.append(NONE)
-                    continue
-                difference = ours.rank_loss.value - loss
-                mark = f" {MARK}" if difference > TOLERANCE else ""
-                marked, compared = marked + bool(mark), compared + 1
-                edge = f" ({ours.edge})" if ours.edge else ""
-                row += [four(ours.rank_loss) + edge, signed(difference, 4) + mark]
-                seeds.append(str(ours.seeds))
-            batch = published.get((data, "batch"))
-            in_file_order = best(lines, "file", data, model)
-            row += [
-                figure(batch[0], 4) if batch else NONE,
-                f"{in_file_order.cpu_s:.1f}" if in_file_order else NONE,
-                f"{seconds:.0f}" if seconds else NONE,
-                ", ".join(seeds),
-            ]
-            rows.append(row)
-    header = ["data", "model", "paper", "ours, file order", "difference", "ours, shuffled", "difference"]
-    header += ["batch, quoted", "CPU s", "paper's s", "seeds"]
-    words = paragraph(f"""
-        Rank loss on the test rows, preset `paper`, 100 trees, mean over seeds ± standard error (the edge in brackets).
-        {MARK} marks a loss more than {TOLERANCE} above the paper's: {marked} of {compared}. As in the paper, best BMR
-        is the best of four edges in hindsight. "3-10" has the authors' factors on importances, drawn from (3, 10) for
-        each tree; the preset of OnlineBMR has (6, 20), chosen on training rows (docs/theory.md, section 7). The
-        authors' code takes the rows in the order of the files. Both parts of scene are sorted by class there; shuffled,
-        the rows of each part come in a random order, another one for each seed. Seeds: file order, shuffled. The batch
-        results are the best that the paper quotes, from Dembczynski and Hüllermeier 2012: they saw all training rows at
-        once and did not learn on the test rows. Mediamill itself is not among our files; the paper has .0508 (AdaOLMR)
-        and .0665 (batch) for it. Edges have different numbers of seeds: most have 1 to 3 on yeast and m-reduced.
-    """)
-    return f"## Table 3 of the paper\n\n{words}\n\n{grid(header, rows)}"
 
 
 def edges(lines: Sequence[Line]) -> str:
@@ -251,10 +191,10 @@ def write(records: Sequence[Record], path: Path) -> None:
     kernels = {(cell["version"], cell["kernels"]) for cell in records}
     mixed = f" The cells come from {len(kernels)} versions of the kernels." if len(kernels) > 1 else ""
     head = (
-        "# Multi-label ranking: the paper, peers, and speed\n\nJung and Tewari, Online Boosting Algorithms for "
-        f"Multi-label Ranking, AISTATS 2018. Made by `ranking.py`.{mixed}"
+        "# Multi-label ranking: edges, peers, and speed\n\nMade by `ranking.py`. Table 3 of Jung and Tewari 2018 is "
+        f"reproduced by `edgewise reproduce 001/table-3`.{mixed}"
     )
-    blocks = [head, table_3(lines), edges(lines), peers(lines), speed()]
+    blocks = [head, edges(lines), peers(lines), speed()]
     path.write_text("\n\n".join(block for block in blocks if block) + "\n")
     draw(lines)
 
@@ -263,7 +203,7 @@ def draw(lines: Sequence[Line]) -> None:
     """Rank loss of every model on every data set, best on top, with the paper's values as lines."""
     from matplotlib.figure import Figure
 
-    published = paper_values()
+    published = declarations()["001/table-3"].printed["rank_loss"]
     shown = {data: name for data, name in NAMES.items() if on_shuffled_rows(lines, data)}
     if not shown:
         return
@@ -277,10 +217,9 @@ def draw(lines: Sequence[Line]) -> None:
             ax.plot([0, found.rank_loss.value], [place, place], color=color, linewidth=1, alpha=0.35)
             ax.plot(found.rank_loss.value, place, "o", color=color, markersize=6)
         ax.set_yticks(range(len(chosen)), [BEST.get(line.model, line.model) for line in chosen], fontsize=8)
-        for algorithm, style in (("AdaOLMR", ":"), ("best BMR", "--"), ("batch", "-")):
-            if (data, algorithm) in published:
-                value = published[data, algorithm][0]
-                ax.axvline(value, color="#222222", linewidth=0.8, linestyle=style, label=f"paper: {algorithm}")
+        for algorithm, style in (("Ada.OLMR", ":"), ("best BMR", "--")):
+            value = published[name, algorithm]
+            ax.axvline(value, color="#222222", linewidth=0.8, linestyle=style, label=f"paper: {algorithm}")
         lowest = min(line.rank_loss.value for line in chosen)
         highest = max(line.rank_loss.value for line in chosen)
         ax.set_xlim(max(0.0, lowest - 0.15 * (highest - lowest) - 0.005), highest + 0.05 * (highest - lowest) + 0.002)

@@ -4,11 +4,12 @@
     python benchmarks/readme.py --check      change nothing; exit code 1 if a table is out of date
     python benchmarks/readme.py --picture    race on Car and keep the picture as docs/pictures/race-car.png
 
-| table    | from                                     | written by      |
-|----------|------------------------------------------|-----------------|
-| accuracy | results/paper_tables.jsonl, jung2017.csv | paper_tables.py |
-| speed    | results/speed.json                       | speed.py        |
-| defaults | results/defaults.jsonl                   | defaults.py     |
+| table    | from                              | written by                                                         |
+|----------|-----------------------------------|--------------------------------------------------------------------|
+| papers   | results/reproduction/results.json | `edgewise reproduce all --out benchmarks/results/reproduction`     |
+| accuracy | the same                          |                                                                    |
+| speed    | results/speed.json                | speed.py                                                           |
+| defaults | results/defaults.jsonl            | defaults.py                                                        |
 """
 
 from __future__ import annotations
@@ -24,29 +25,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import defaults_report
-import paper_report
 import speed_report
-from cells import Record, parse
+from cells import Record, known
 from grid import NONE, figure, grid, values
 
 from edgewise.evaluation.racing import mean
+from edgewise.reproduction.results import Cell, Reproduction, load
 
 HERE = Path(__file__).resolve().parent
 README = HERE.parent / "README.md"
 PICTURE = HERE.parent / "docs" / "pictures" / "race-car.png"
 RACE = ("race", "car", "--seeds", "5")
 
-MEASURES = {"last_fifth": "Last fifth of the rows (the paper's Table 3)", "all": "All rows (Table 4)"}
-# Our name -> the paper's, and how the README calls it.
-SETS = {
-    "balance": ("Balance", "Balance"),
-    "mice-zero": ("Mice", "Mice"),
-    "car": ("Cars", "Cars, nominal"),
-    "car-numeric": ("Cars", "Cars, 2 numeric"),
-    "mushroom": ("Mushroom", "Mushroom"),
-    "nursery-4": ("Nursery", "Nursery"),
-    "isolet-50": ("ISOLET", "ISOLET"),
-    "movement": ("Movement", "Movement"),
+TABLES = {
+    "000/table-3": "Last fifth of the rows (the paper's Table 3)",
+    "000/table-4": "All rows (Table 4)",
 }
 EDGES = ("MB .3", "MB .1", "MB .05", "MB .01", "MB .001")
 COLUMNS = {
@@ -59,38 +52,66 @@ COLUMNS = {
 }
 
 
-def accuracy(cells: list[Record]) -> str:
-    """Ours beside the paper's Tables 3 and 4. "best MB" is the best of five edges, by its mean over seeds."""
-    used = paper_report.newest([cell for cell in cells if cell["complete"]])
+def full(found: list[Reproduction]) -> list[Reproduction]:
+    """Without those of a quick run, which say little of the papers."""
+    return [each for each in found if not each.environment.quick]
+
+
+def papers(found: list[Reproduction]) -> str:
+    """Every table and figure: how many values were compared, and how many of ours are worse."""
+    used = full(found)
     if not used:
         return ""
-    published = paper_report.paper_values()
-    blocks, differences, errors = [], [], []
-    for measure, title in MEASURES.items():
+    lines = []
+    for each in used:
+        compared = sum(cell.difference is not None for cell in each.cells)
+        name = each.title if each.complete else f"{each.title} (not whole)"
+        minutes = f"{each.environment.cpu_seconds / 60:.1f}"
+        lines.append([f"`{each.id}`", name, str(compared), str(len(each.worse)), minutes])
+    header = ["", "table or figure", "values compared", "worse", "CPU minutes"]
+    versions = {name: version for each in used for name, version in each.environment.versions.items()}
+    told = ", ".join(f"{name} {version}" for name, version in versions.items())
+    machines = " and ".join(dict.fromkeys(each.environment.machine for each in used if each.environment.machine))
+    return (
+        grid(header, lines).replace("| --- | ---: |", "| --- | --- |", 1)
+        + "\n\nWorse: by more than two standard errors over seeds, or at all with one seed. Figures print no values to "
+        f"compare with. Tables of one paper share runs. {machines}; {told}."
+    )
+
+
+def accuracy(found: list[Reproduction]) -> str:
+    """Ours beside the paper's Tables 3 and 4. "best MB" is the best of five edges, by its mean over seeds."""
+    tables = {each.id: each for each in full(found) if each.id in TABLES}
+    if len(tables) < len(TABLES):
+        return ""
+    blocks, seeds = [], set()
+    for name, title in TABLES.items():
+        cells = {(cell.data, cell.algorithm): cell for cell in tables[name].cells}
         lines = []
-        for data, (paper_name, shown) in SETS.items():
-            row = []
-            for algorithms in COLUMNS.values():
-                groups = [values(used, measure, data=data, algorithm=name) for name in algorithms]
-                theirs = max(published[paper_name, name][measure] for name in algorithms)
-                if all(groups):
-                    ours = max((mean(group) for group in groups), key=lambda found: found.value)
-                    differences.append(ours.value - theirs)
-                    errors += [] if ours.error is None else [ours.error]
-                    row.append(f"{figure(ours.value)} ({figure(theirs)})")
-                else:
-                    row.append(f"{NONE} ({figure(theirs)})")
-            lines.append([shown, *row])
-        blocks.append(f"{title}, ours and, in parentheses, the paper's:\n\n" + grid(["data", *COLUMNS], lines))
-    below = sum(difference < -paper_report.BELOW for difference in differences)
-    above = sum(difference > paper_report.BELOW for difference in differences)
-    seeds = span(len({c["seed"] for c in used if c["data"] == data}) for data in SETS if values(used, "all", data=data))
-    spread = f" Standard errors of ours are at most {figure(max(errors))}." if errors else ""
+        for data in dict.fromkeys(cell.data for cell in tables[name].cells):
+            row = [best(cells, data, algorithms) for algorithms in COLUMNS.values()]
+            beside = cells[data, "AdaOLM"].defaults
+            lines.append([data, *row, NONE if beside is None else figure(beside.mean)])
+            seeds |= {cell.ours.seeds for (of, _), cell in cells.items() if of == data and cell.ours is not None}
+        header = ["data", *COLUMNS, "our defaults"]
+        blocks.append(f"{title}, ours and, in parentheses, the paper's:\n\n" + grid(header, lines))
+    compared = [cell for each in tables.values() for cell in each.cells if cell.difference is not None]
+    worse = [cell for cell in compared if cell.worse]
+    told = ", ".join(f"{cell.algorithm} on {cell.data} ({cell.measure})" for cell in worse)
     blocks.append(
-        f"Means over {seeds}.{spread} Of {len(differences)} values, {above} are more than "
-        f"{paper_report.BELOW:g} above the paper's, {below} more than that below."
+        f"Means over {span(seeds)}. Of {len(compared)} values, with every edge of MB by itself, {len(worse)} are worse "
+        f"than the paper's by more than two standard errors{': ' if told else ''}{told}."
     )
     return "\n\n".join(blocks)
+
+
+def best(cells: dict[tuple[str, str], Cell], data: str, algorithms: Sequence[str]) -> str:
+    """The best of some algorithms beside the paper's best; none of ours unless all have run."""
+    group = [cells[data, name] for name in algorithms]
+    theirs = [cell.paper for cell in group if cell.paper is not None]
+    ours = [cell.ours.mean for cell in group if cell.ours is not None]
+    shown = figure(max(ours)) if len(ours) == len(group) else NONE
+    return f"{shown} ({figure(max(theirs)) if theirs else NONE})"
 
 
 def speed(report: dict[str, Any]) -> str:
@@ -163,14 +184,16 @@ class Block(NamedTuple):
     """A table of the README: the file it comes from, how that is read, and what makes the table."""
 
     source: str
-    read: Callable[[str], Any]
+    read: Callable[[Path], Any]
     make: Callable[[Any], str]
 
 
+REPRODUCTION = "reproduction/results.json"
 BLOCKS = {
-    "accuracy": Block("paper_tables.jsonl", parse, accuracy),
-    "speed": Block("speed.json", json.loads, speed),
-    "defaults": Block("defaults.jsonl", parse, defaults),
+    "papers": Block(REPRODUCTION, load, papers),
+    "accuracy": Block(REPRODUCTION, load, accuracy),
+    "speed": Block("speed.json", lambda path: json.loads(path.read_text()), speed),
+    "defaults": Block("defaults.jsonl", known, defaults),
 }
 
 
@@ -178,7 +201,7 @@ def filled(text: str, results: Path = HERE / "results") -> str:
     """The README's text with every table as the results have it."""
     for name, block in BLOCKS.items():
         path = results / block.source
-        table = block.make(block.read(path.read_text())) if path.exists() else ""
+        table = block.make(block.read(path)) if path.exists() else ""
         table = table or f"*Not here yet: `benchmarks/results/{block.source}` is missing or incomplete.*"
         first, last = f"<!-- table: {name} -->\n", "\n<!-- end -->"
         parts = text.split(first)

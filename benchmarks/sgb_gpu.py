@@ -3,8 +3,8 @@ the other, and how long the device waited for the host.
 
     python benchmarks/sgb_gpu.py [--device cuda] [--learners 16] [--batches 64,128,512] [--out benchmarks/results]
 
-Needs torch (the extra neural) and MNIST in EDGEWISE_DATA. Writes sgb_gpu.json. With --device cpu --rows 1000 it runs
-anywhere, to try it out.
+Needs torch (the extra neural) and MNIST in EDGEWISE_DATA. Writes sgb_gpu.json and sgb_gpu.md. With --device cpu --rows
+1000 it runs anywhere, to try it out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from sgb_networks import RESULTS, Examples, load
+from grid import NONE, grid
 from torch import Tensor, nn
 
 from edgewise.neural import losses
@@ -25,7 +25,10 @@ from edgewise.neural.ensemble import NetworkEnsemble
 from edgewise.neural.rules import Smooth
 from edgewise.neural.torch_extra import device_of
 from edgewise.neural.weak_networks import ConvolutionNetwork
+from edgewise.reproduction.games import Job
+from edgewise.reproduction.games.networks import Examples, parts
 
+RESULTS = Path(__file__).resolve().parent / "results"
 ETA, ADAM_STEP = 1.0, 1e-3
 NETWORK = ConvolutionNetwork(activation="sigmoid")
 PROFILED_STEPS = 200  # some 10,000 kernels: enough to see, and quick to read
@@ -151,7 +154,7 @@ def first_layers(learners: int, x: Tensor, repeats: int) -> dict[str, float]:
 def measure(examples: Examples, learners: int, batch_size: int, repeats: int) -> dict[str, Any]:
     """All ways of training on the same mini-batches."""
     device = examples.x.device
-    order = torch.randperm(len(examples), generator=torch.Generator().manual_seed(0)).to(device)
+    order = torch.randperm(len(examples.x), generator=torch.Generator().manual_seed(0)).to(device)
     batches = order[: len(order) // batch_size * batch_size].view(-1, batch_size)
     recorded = ensemble(learners, device, record=True)
     plain = ensemble(learners, device, record=False)
@@ -183,7 +186,7 @@ def measure(examples: Examples, learners: int, batch_size: int, repeats: int) ->
 def agreement(examples: Examples, learners: int, steps: int = 50, batch_size: int = 128) -> float:
     """The largest difference between scores of the fused and of the separate learners after some steps."""
     device = examples.x.device
-    batches = torch.arange(steps * batch_size, device=device).remainder(len(examples)).view(steps, batch_size)
+    batches = torch.arange(steps * batch_size, device=device).remainder(len(examples.x)).view(steps, batch_size)
     fused, modules = ensemble(learners, device, record=True), OneAfterTheOther(learners, device, True)
     fused.learn(examples.x, examples.z, batches)
     learn(modules.step, examples, batches)
@@ -191,6 +194,24 @@ def agreement(examples: Examples, learners: int, steps: int = 50, batch_size: in
     with torch.no_grad():
         votes = torch.stack([module(some.view(-1, 1, 28, 28)) for module in modules.modules])
     return float((fused.predict(some) + ETA * votes.sum(0)).abs().max())
+
+
+def page(record: dict[str, Any]) -> str:
+    """The record as Markdown."""
+    lines = []
+    for measured in record["measured"]:
+        for name, entry in measured["ways"].items():
+            idle = NONE if entry.get("idle_share") is None else f"{entry['idle_share']:.1%}"
+            waited = f"{entry['handed_over_after'] / entry['seconds']:.0%}"
+            lines.append([f"{measured['batch_size']}, {name}", f"{entry['samples_per_s']:,.0f}", idle, waited])
+        lines.append([f"{measured['batch_size']}, **faster**", f"**{measured['times_faster']:.1f} x**", "", ""])
+    return (
+        f"# One epoch of MNIST, {record['learners']} convolutions, {record['device']}\n\nMade by `sgb_gpu.py`. "
+        f"{record['rows']:,} rows; torch {record['torch']}. Idle: the share of the time in which no kernel ran, so the "
+        "device waited for the host. Handed over: when, as a share of the run, the host had enqueued everything.\n\n"
+        + grid(["mini-batch, way", "samples/s", "idle", "handed over"], lines)
+        + "\n"
+    )
 
 
 def main() -> None:
@@ -203,13 +224,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     device = device_of(options.device)
-    train, _ = load("mnist", 0, device)
-    train = train[: options.rows]
+    job = Job("networks", "mnist", {}, {"scale": "whole"}, 1, options.rows)
+    train, _ = parts(job, device)
     record: dict[str, Any] = {
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU",
         "torch": torch.__version__,
         "learners": options.learners,
-        "rows": len(train),
+        "rows": len(train.x),
         "agreement": agreement(train, options.learners),
         "measured": [],
     }
@@ -222,6 +243,7 @@ def main() -> None:
         print(f"batch {size}: {found['times_faster']:.1f} times faster than one after the other", flush=True)
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "sgb_gpu.json").write_text(json.dumps(record, indent=1) + "\n")
+    (options.out / "sgb_gpu.md").write_text(page(record))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Accuracy of the bandits on the paper's streams: data repeated, then shuffled; the label shown, exploration included.
 
 Floors are the values of Tables 1 and 2 of Zhang, Jung and Tewari 2018 less .02 (BinBandit less .05), for the mean of
-five orders; benchmarks/results/bandit.md has all sets.
+five orders; `edgewise reproduce 003/table-1` has all sets.
 """
 
 from __future__ import annotations

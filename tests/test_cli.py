@@ -70,7 +70,9 @@ def test_help_imports_nothing_heavy() -> None:
     assert result.stdout.splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize("command", [(), ("race",), ("draw",), ("data",), ("data", "fetch"), ("models",)])
+@pytest.mark.parametrize(
+    "command", [(), ("race",), ("draw",), ("data",), ("data", "fetch"), ("models",), ("reproduce",)]
+)
 def test_every_command_has_help(command: tuple[str, ...]) -> None:
     result = invoke(*command, "--help")
     assert result.exit_code == 0

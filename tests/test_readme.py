@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise.reproduction.results import HIGHER, Cell, Environment, Measured, Reproduction, save
 
 TOP = Path(__file__).resolve().parent.parent
 README = (TOP / "README.md").read_text()
-PAGES = [TOP / "README.md", TOP / "docs" / "theory.md"]
+PAGES = [TOP / "README.md", TOP / "docs" / "theory.md", TOP / "docs" / "reproduction.md"]
 
 
 @pytest.fixture
@@ -84,7 +85,7 @@ def test_every_file_named_is_there():
         assert (TOP / name).exists(), name
 
 
-@pytest.mark.parametrize("name", ["accuracy", "speed", "defaults"])
+@pytest.mark.parametrize("name", ["papers", "accuracy", "speed", "defaults"])
 def test_tables_are_up_to_date(readme, name):
     path = TOP / "benchmarks" / "results" / readme.BLOCKS[name].source
     if not path.exists():
@@ -97,17 +98,67 @@ def run(name, learners, seed, whole, last, complete=True):
     return {"data": name, "off": "nothing", "learners": learners, "seed": seed, "complete": complete, **numbers}
 
 
-def test_tables_from_made_up_results(readme, tmp_path):
-    """Means over seeds, the newest of equal cells, the best edge only if all five are there; twice changes nothing."""
-    cell = {"data": "balance", "algorithm": "DT", "seed": 1, "complete": True, "cpu_s": 1.0}
+def reproduction(name, values, quick=None):
+    """A table of one data set: algorithm -> ours and the paper's, ours None where it has not run."""
     cells = [
-        cell | {"all": 0.1, "last_fifth": 0.1},
-        cell | {"all": 0.7, "last_fifth": 0.8},
-        cell | {"all": 0.8, "last_fifth": 0.9, "seed": 2},
-        cell | {"all": 0.0, "last_fifth": 0.0, "seed": 3, "complete": False},
-        cell | {"all": 0.9, "last_fifth": 0.9, "algorithm": "MB .1"},
+        Cell(
+            "Balance",
+            algorithm,
+            "accuracy",
+            HIGHER,
+            None if ours is None else Measured(ours, 0.01, 2, 1.0),
+            paper,
+            None,
+            2,
+            Measured(0.88, 0.01, 3, 0.1),
+            "AdaBoostOLM()",
+        )
+        for algorithm, (ours, paper) in values.items()
     ]
-    (tmp_path / "paper_tables.jsonl").write_text("\n".join(map(json.dumps, cells)) + '\n{"data": "bal')
+    where = Environment("a machine", {"Python": "3.11"}, "0123", quick, 90.0, "2026-01-02")
+    return Reproduction(name, f"Title of {name}", "a paper", "what", [], {}, cells, [], [], where, not quick)
+
+
+def first_paper(quick=None, **changes):
+    values = {name: (0.9, 0.8) for name in ("DT", "OLB", "AdaOLM", "OvA", "AdaOVA")}
+    values |= {f"MB {edge}": (0.7, 0.6) for edge in (".3", ".1", ".05", ".01", ".001")}
+    values |= changes
+    return [reproduction(name, values, quick) for name in ("000/table-3", "000/table-4")]
+
+
+def test_tables_of_the_papers(readme, tmp_path):
+    """The best of five edges beside the paper's best, counts of what is worse, and the defaults."""
+    (tmp_path / "reproduction").mkdir()
+    changes = {"MB .05": (0.75, 0.65), "DT": (0.77, 0.8), "OLB": (None, 0.5)}
+    found = first_paper(**changes)
+    save(found, tmp_path / "reproduction" / "results.json")
+    text = readme.filled(README, tmp_path)
+    accuracy, papers = block(text, "accuracy"), block(text, "papers")
+    line = "| Balance | .770 (.800) | – (.500) | .900 (.800) | .750 (.650) | .900 (.800) | .900 (.800) | .880 |"
+    assert accuracy.count(line) == 2
+    assert "Of 18 values, with every edge of MB by itself, 2 are worse" in accuracy
+    assert "DT on Balance (accuracy)" in accuracy
+    assert "| `000/table-3` | Title of 000/table-3 | 9 | 1 | 1.5 |" in papers
+    assert "a machine; Python 3.11." in papers
+    assert readme.filled(text, tmp_path) == text
+
+
+def test_an_edge_that_has_not_run_leaves_no_best_one(readme, tmp_path):
+    (tmp_path / "reproduction").mkdir()
+    save(first_paper(**{"MB .3": (None, 0.9)}), tmp_path / "reproduction" / "results.json")
+    assert "| .900 (.800) | – (.900) | .900 (.800) |" in block(readme.filled(README, tmp_path), "accuracy")
+
+
+def test_a_quick_run_is_no_result(readme, tmp_path):
+    (tmp_path / "reproduction").mkdir()
+    save(first_paper(quick="50 rows"), tmp_path / "reproduction" / "results.json")
+    text = readme.filled(README, tmp_path)
+    assert block(text, "accuracy").startswith("*Not here yet")
+    assert block(text, "papers").startswith("*Not here yet")
+
+
+def test_tables_from_made_up_results(readme, tmp_path):
+    """Means over seeds, the newest of equal cells; twice changes nothing."""
     runs = [run("car", 10, 1, 0.0, 0.0), run("car", 10, 1, 0.5, 0.6), run("car", 10, 2, 0.7, 0.8)]
     runs += [run("car", 100, 1, 0.9, 1.0), run("car", 100, 2, 0.0, 0.0, complete=False), run("new", 10, 1, 0.1, 0.2)]
     (tmp_path / "defaults.jsonl").write_text("\n".join(map(json.dumps, runs)) + '\n{"data": "c')
@@ -117,10 +168,7 @@ def test_tables_from_made_up_results(readme, tmp_path):
     (tmp_path / "speed.json").write_text(json.dumps(report))
 
     text = readme.filled(README, tmp_path)
-    accuracy, speed, defaults = (block(text, name) for name in ("accuracy", "speed", "defaults"))
-    assert "| Balance | .850 (.768) | – (.772) | – (.754) | – (.821) |" in accuracy
-    assert "| Balance | .750 (.734) |" in accuracy
-    assert "Of 2 values, 1 are more than 0.02 above the paper's, 0 more than that below." in accuracy
+    speed, defaults = (block(text, name) for name in ("speed", "defaults"))
     assert "| car | 1,728 | 2x | – | – | – |" in speed
     assert "| data | rows | AdaBoostOLM, 10 | AdaBoostOLM, 100 | log-loss, 100 learners | CPU s, 100 " in defaults
     assert "| car | 100 | .600 / .700 | .900 / 1.000 | .250 | 1.0 |" in defaults

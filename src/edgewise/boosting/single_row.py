@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from edgewise._compile import routine
+from edgewise.boosting.extending import with_own
 from edgewise.boosting.schema import follow_experts, run_chunk, run_contexts, run_moments
 from edgewise.boosting.state import GROUP, Chunk, Ensemble, Knowledge, make_scratch, make_trace
 from edgewise.learners.forest.layout import enlarged, room_needed
@@ -31,10 +32,11 @@ def play_row(plan, learners, committee, potentials, known, need, in_scores, chun
         for i in range(learners.kind.size):
             trace.restarts[i, 0] = False
     start = max(first, 0)
-    at, _ = run_chunk(plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, start, 0)
+    end = (learners.kind.size, 1)
+    at, _ = run_chunk(plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, (start, 0), end)
     if at == learners.kind.size:
-        losses, weights, labels, shares, guesses, decisions = room
-        follow_experts(plan, chunk, trace, losses, weights, labels, shares, guesses, decisions)
+        losses, gaps, weights, labels, shares, guesses, decisions = room
+        follow_experts(plan, chunk, trace, losses, gaps, weights, labels, shares, guesses, decisions)
     return at
 
 
@@ -44,16 +46,16 @@ class SingleRow:
     def __init__(self, ensemble: Ensemble) -> None:
         k, n_learners, width = ensemble.plan.n_labels, ensemble.learners.kind.size, ensemble.forest.moments.shape[1]
         self.trace = make_trace(1, n_learners, k)
-        self.scratch = make_scratch(ensemble.forest, k)
+        self.scratch = make_scratch(ensemble.forest, k, 0)
         self.need = room_needed(ensemble.forest)
         self.trees = k if (ensemble.learners.kind == GROUP).any() else 1
         self.code, self.rounds, self.context = np.zeros((3, 1), np.int64)
         self.weight, self.uniforms = np.ones(1), np.zeros((1, 1))
         self.means, self.variances = np.zeros((2, 2, width))
-        losses, weights = np.zeros((2, n_learners))
+        losses, gaps, weights = np.zeros(n_learners), np.zeros(n_learners), np.ones(n_learners)
         labels, shares = np.zeros(n_learners, np.int32), np.zeros(k)
         self.guesses, self.decisions = np.zeros(1, np.int64), np.zeros((1, k))
-        self.room = (losses, weights, labels, shares, self.guesses, self.decisions)
+        self.room = (losses, gaps, weights, labels, shares, self.guesses, self.decisions)
 
     def play(
         self,
@@ -82,16 +84,17 @@ class SingleRow:
         )
         forest = ensemble.forest
         n_learners = ensemble.learners.kind.size
+        through, own = with_own(play_row, ensemble.own)
         at = BEGIN
         while at < n_learners:
             if at != BEGIN:
                 forest = enlarged(forest, self.trees, self.need)
-            at = play_row(
+            at = through(
                 ensemble.plan,
                 ensemble.learners,
                 ensemble.committee,
                 ensemble.potentials,
-                Knowledge(forest, ensemble.bank, ensemble.memory),
+                Knowledge(forest, ensemble.bank, ensemble.memory, own),
                 self.need,
                 in_scores,
                 chunk,

@@ -17,6 +17,7 @@ from edgewise.cli.data import data
 from edgewise.cli.errors import BadInput, debug_option
 from edgewise.cli.models import models
 from edgewise.cli.race import draw, race
+from edgewise.cli.reproduce import reproduce
 
 EPILOG = """\b
 Start here:
@@ -24,6 +25,7 @@ Start here:
   edgewise race letter --models olm,oza --learners 50 --seeds 3
   edgewise race my.csv --header --target label
   edgewise data list                   the data sets and where they are
+  edgewise reproduce --list            the papers' tables and figures
 """
 
 
@@ -80,5 +82,5 @@ def main(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (race, draw, data, models):
+for command in (race, draw, data, models, reproduce):
     main.add_command(command)

@@ -48,7 +48,7 @@ class RaceProgress:
         )
 
     def __enter__(self) -> RaceProgress:
-        if not _compiled_before():
+        if not compiled_before():
             self._console.print(Text("compiling for this machine: takes a minute or two, the first time only", "dim"))
         self._bar.start()
         return self
@@ -147,7 +147,7 @@ def _summary_rows(lines: Sequence[Summary], sign: str) -> list[list[str | Text]]
     return rows
 
 
-def _compiled_before() -> bool:
+def compiled_before() -> bool:
     """Whether compiled kernels of these very sources are on disk (some at least), or none are needed."""
     import numba
 
