@@ -443,7 +443,7 @@ def test_what_is_left_undefined_says_so(monkeypatch):
     monkeypatch.setattr(OSBoost, "vote", "cost")
     with pytest.raises(ValueError, match="vote='cost': one of argmax, probability"):
         OSBoost().partial_fit(X, y)
-    with pytest.raises(ValueError, match="one-against-rest groups"):
+    with pytest.raises(ValueError, match="of which every class has a group"):
         ew.AdaOVA(NearestCentroid(), 2).partial_fit(X, y)
 
 
