@@ -1,11 +1,7 @@
-"""Where a user's own code enters the game: calls that do nothing here and that `extending` puts the user's code for.
+"""What a user's own learners and rule remember, and where the rule enters the game.
 
-| call                 | stands for                                                                  |
-|----------------------|-----------------------------------------------------------------------------|
-| `own_speaks`         | `speaks` of the state of an own learner (`edgewise.learners.weak_learner`)  |
-| `own_learns`         | `learns` of it                                                              |
-| `own_importance`     | `importance` of the memory of an own rule (`edgewise.boosting.boosting_rule`) |
-| `own_learner_weight` | `learner_weight` of it                                                      |
+`own_importance` and `own_learner_weight` are what the learners alone do: every example counts for every learner. For an
+own rule `extending` puts its `importance` and its `learner_weight` (`edgewise.boosting.boosting_rule`) in their place.
 """
 
 from __future__ import annotations
@@ -37,20 +33,11 @@ class Round(NamedTuple):
 
 
 @kernel
-def own_speaks(states, which, slot, x, p):
-    """Nobody speaks: an ensemble without own learners never gets here."""
-
-
-@kernel
-def own_learns(states, which, slot, x, p, label, w):
-    """Nobody learns."""
-
-
-@kernel
 def own_importance(memory, i, scores, now):
-    return 0.0
+    """The importance of this round's example for learner i."""
+    return 1.0
 
 
 @kernel
-def own_learner_weight(memory, i, scores, vote, p, now):
-    return 0.0
+def own_learner_weight(memory, weights, i, scores, vote, p, now):
+    """The weight of learner i moves."""

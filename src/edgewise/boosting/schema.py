@@ -44,7 +44,6 @@ from edgewise.boosting.state import (
     GRADIENT,
     GROUP,
     OF_VOTE,
-    OWN_RULE,
     POISSON,
     POTENTIAL,
     RIGHT,
@@ -117,14 +116,13 @@ def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chu
                 right, wrong = committee.costs[i, RIGHT], committee.costs[i, WRONG]
                 trace.rate[t] = rate * (right + wrong) / (2.0 * committee.costs[i, side])
                 committee.weight[i] = oza_weight(right, wrong)
-            elif plan.rule == OWN_RULE and label >= 0:
-                now = Round(chunk.rounds[t], label, w, chunk.uniforms[t])
-                w_learner = own_importance(known.own.rule, i, scores, now)
-                take_vote(plan, scores, vote, s.p, committee.weight[i])
-                committee.weight[i] = own_learner_weight(known.own.rule, i, scores, vote, s.p, now)
             else:
+                now = Round(chunk.rounds[t], label, w, chunk.uniforms[t])
+                if label >= 0:
+                    w_learner = own_importance(known.own.rule, i, scores, now)
                 take_vote(plan, scores, vote, s.p, committee.weight[i])
-                w_learner = 1.0
+                if label >= 0:
+                    own_learner_weight(known.own.rule, committee.weight, i, scores, vote, s.p, now)
             best = heaviest(scores)
             trace.expert_labels[i, t] = best
             trace.expert_losses[i, t] = committee.mistakes[i]
