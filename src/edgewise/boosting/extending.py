@@ -3,8 +3,8 @@
 A loop over a chunk is written once, for our learners. Numba fixes what a function calls when it compiles it. So for a
 user's code the loop, and every function between it and those that own code stands in for, is compiled once more from
 the same source, with other functions in their place: `learner_speaks`, `learner_returns` and `learner_learns` become
-ones that ask own learners too, `own_importance` and `own_learner_weight` the rule. The user's code is inlined like
-ours, and the loops that we ship know nothing of it: a test for own learners in them cost 14 % of their speed.
+ones that ask own learners too, `uniform_step` becomes the rule's. The user's code is inlined like ours, and the loops
+that we ship do not even ask whether there is any.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import Any, TypeAlias
 from edgewise._compile import in_memory, routine_in
 from edgewise.boosting.fingerprint import fingerprint
 from edgewise.boosting.learning import learner_learns, learner_returns, learner_speaks
-from edgewise.boosting.own import Own, own_importance, own_learner_weight
+from edgewise.boosting.own import Own, Round
+from edgewise.boosting.rules import take_vote, uniform_step
 from edgewise.boosting.state import OWN, Knowledge
 from edgewise.learners.weak_learner import Example
 from edgewise.theory.experts import heaviest
@@ -132,16 +133,20 @@ def _first_learns(of: Any, first: Kernel, rest: Kernel) -> Kernel:
 
 
 def _rule(of: Any) -> dict[Kernel, Kernel]:
-    """What takes the place of the rule that does nothing."""
-    theirs, their_weight = compiled(of.importance), compiled(of.learner_weight)
+    """What takes the place of the step of the learners alone."""
+    importance, learner_weight = compiled(of.importance), compiled(of.learner_weight)
 
-    def importance(memory, i, scores, now):
-        return theirs(of(*memory), i, scores, now)
+    def own_step(plan, committee, rule, i, scores, vote, p, chunk, t):
+        if chunk.labels[t] < 0:
+            take_vote(plan, scores, vote, p, committee.weight[i])
+            return 0.0
+        now = Round(chunk.rounds[t], chunk.labels[t], chunk.weights[t], chunk.uniforms[t])
+        w = float(importance(of(*rule), i, scores, now))
+        take_vote(plan, scores, vote, p, committee.weight[i])
+        committee.weight[i] = learner_weight(of(*rule), i, scores, vote, p, now)
+        return w
 
-    def learner_weight(memory, weights, i, scores, vote, p, now):
-        weights[i] = their_weight(of(*memory), i, scores, vote, p, now)
-
-    return {own_importance: in_memory(importance), own_learner_weight: in_memory(learner_weight)}
+    return {uniform_step: in_memory(own_step)}
 
 
 @lru_cache(maxsize=256)

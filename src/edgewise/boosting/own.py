@@ -1,16 +1,10 @@
-"""What a user's own learners and rule remember, and where the rule enters the game.
-
-`own_importance` and `own_learner_weight` are what the learners alone do: every example counts for every learner. For an
-own rule `extending` puts its `importance` and its `learner_weight` (`edgewise.boosting.boosting_rule`) in their place.
-"""
+"""What a user's own learners and rule remember."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
-
-from edgewise._compile import kernel
 
 
 class Own(NamedTuple):
@@ -30,14 +24,3 @@ class Round(NamedTuple):
     label: int
     weight: float  # of the example, as the user gave it
     uniforms: np.ndarray  # random numbers of this round, as many as the rule asked for
-
-
-@kernel
-def own_importance(memory, i, scores, now):
-    """The importance of this round's example for learner i."""
-    return 1.0
-
-
-@kernel
-def own_learner_weight(memory, weights, i, scores, vote, p, now):
-    """The weight of learner i moves."""
