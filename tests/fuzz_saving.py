@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import collections
 import copy
+import faulthandler
 import io
 import json
 import os
@@ -31,6 +32,7 @@ from edgewise.saving.npy import npy_bytes
 from tests.saved_models import MODELS, is_batch, learn, rows, says, targets
 
 MARGIN = 256 << 20
+HANG = 120  # seconds after which a file is taken to hang
 WHOLE = [-1, 0, 1, 2, 3, 5, 17, 255, 256, 65536, 2**31 - 1, 2**31, 2**53, 2**63 - 1, 2**64, -(2**31), -(2**63), 10**30]
 REAL = [0.0, -1.0, 0.5, 1e-300, 1e300, -1e300, 5.0]
 WORDS = [
@@ -238,12 +240,14 @@ def main(first: int, count: int) -> None:
             whole, other = (files[kinds[i]] for i in rng.integers(len(kinds), size=2))
             by_hand = number % 2 == 1
             path.write_bytes(forged(rng, whole, folder) if by_hand else accident(rng, whole, other))
-            print(number, file=sys.stderr, flush=True)  # the last one tells which file a crash is of
+            print(number, file=sys.stderr, flush=True)  # the last one tells which file a crash or a hang is of
+            faulthandler.dump_traceback_later(HANG, exit=True)
             try:
                 counts[f"{'forged' if by_hand else 'accident'}, {outcome(path)}"] += 1
             except Exception:
                 counts["failed"] += 1
                 traceback.print_exc()
+    faulthandler.cancel_dump_traceback_later()
     print(json.dumps(counts))
 
 

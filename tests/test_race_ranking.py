@@ -20,7 +20,6 @@ from edgewise.evaluation import (
     ModelSpec,
     RankingRun,
     Run,
-    draw,
     evaluate,
     evaluate_ranking,
     load_runs,
@@ -30,6 +29,7 @@ from edgewise.evaluation import (
     summarize,
 )
 from edgewise.evaluation.ranking_measures import rank_loss
+from edgewise.plot import draw
 from edgewise.streams import datasets
 
 RANKERS = [name for name, entry in MODELS.items() if entry.ranks]

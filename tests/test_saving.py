@@ -587,6 +587,31 @@ def test_places_that_kernels_would_trust_are_checked(name, change, tmp_path):
     assert "fit" in told(path) or "places" in told(path)
 
 
+@pytest.mark.parametrize("name", ["AdaBoostOLM, paper", "OnlineBMR", "BanditBBM", "Regressor"])
+def test_floats_may_be_anything(name, tmp_path):
+    """Kernels that compute a place from a float take any; a split without a branch is none."""
+    path = tmp_path / "model.edgewise"
+    learn(MODELS[name](), 40, seed=0).save(path)
+    original = path.read_bytes()
+    header, _ = read_archive(path)
+    floats = [value for value in walk(header) if isinstance(value, dict) and value.get("dtype") == "<f8"]
+    worked = 0
+    for where in floats:
+        for number in (np.nan, np.inf, -1.0, 0.0):
+            path.write_bytes(original)
+            filling = b"".join(npy_bytes(np.full(where["shape"], number)))
+            rewritten(path, lambda _, arrays, where=where, filling=filling: arrays.__setitem__(where["array"], filling))
+            try:
+                model = ew.load(path)
+            except ModelFileError:
+                continue
+            with np.errstate(all="ignore"):
+                says(model, seed=3)
+                learn(model, 40, seed=4)
+            worked += 1
+    assert worked > 40
+
+
 @pytest.mark.plain
 def test_the_page_on_saving(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

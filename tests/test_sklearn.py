@@ -241,7 +241,10 @@ def test_label_sets_of_one_label(name):
         vector.partial_fit(X[:5], Y[:5])
     with pytest.raises(ValueError, match="a row of 0 and 1 for each"):
         matrix.partial_fit(X[:5], y[:5])
-    more = ALL[name].make().partial_fit(X, y, classes=[*classes, "nobody"])
+    more = ALL[name].make().partial_fit(X, y, classes=["nobody", *classes])
     assert more.labels_.tolist() == [*classes, "nobody"]
+    assert more.partial_fit(X, y, classes=["nobody", *classes]) is more
+    with pytest.raises(ValueError, match="this model was started with"):
+        more.partial_fit(X, y, labels=classes)
     two = ALL[name].make(random_state=1).fit(X, y == classes[0])
     np.testing.assert_array_equal(two.predict(X), two.decision_function(X) > 0.0)

@@ -294,7 +294,9 @@ def play(run: Callable[..., int], ensemble: Ensemble, chunk: Chunk, cast: Cast, 
     if parts & VOTING:
         for slot in range(len(foreign.copies)):
             foreign.speaks(slot, rows, 0, s.said)
-    room = Room(*(np.zeros(k) for _ in range(4)), np.zeros(2), np.zeros(n_learners), np.ones(n_learners))
+    room = Room(
+        np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(2), np.zeros(n_learners), np.ones(n_learners)
+    )
     need = room_needed(forest) if parts & LEARNING else NO_NEED
     through, own = with_own(run, own)
     at = 0

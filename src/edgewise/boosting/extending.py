@@ -1,9 +1,10 @@
 """A user's own learners and rule inside the compiled loops, at the speed of ours.
 
-A loop over a chunk is written once, and calls the functions of `own`, which do nothing. Numba fixes what a function
-calls when it compiles it. So for a user's code the loop, and every function between it and the calls of `own`, is
-compiled once more from the same source, with the user's functions in the place of those that do nothing. The user's
-code is inlined like ours, and the loops that we ship stay as they were on disk.
+A loop over a chunk is written once, for our learners. Numba fixes what a function calls when it compiles it. So for a
+user's code the loop, and every function between it and those that own code stands in for, is compiled once more from
+the same source, with other functions in their place: `learner_speaks`, `learner_returns` and `learner_learns` become
+ones that ask own learners too, `uniform_step` becomes the rule's. The user's code is inlined like ours, and the loops
+that we ship do not even ask whether there is any.
 """
 
 from __future__ import annotations
@@ -15,7 +16,12 @@ from typing import Any, TypeAlias
 
 from edgewise._compile import in_memory, routine_in
 from edgewise.boosting.fingerprint import fingerprint
-from edgewise.boosting.own import Own, own_importance, own_learner_weight, own_learns, own_speaks
+from edgewise.boosting.learning import learner_learns, learner_returns, learner_speaks
+from edgewise.boosting.own import Own, Round
+from edgewise.boosting.rules import take_vote, uniform_step
+from edgewise.boosting.state import OWN, Knowledge
+from edgewise.learners.weak_learner import Example
+from edgewise.theory.experts import heaviest
 
 Kernel: TypeAlias = Any  # a compiled function, or a plain one where nothing is compiled
 
@@ -43,16 +49,10 @@ def _bare(states: tuple[Any, ...]) -> tuple[Any, ...]:
 
 @lru_cache(maxsize=64)
 def _built(loop: Kernel, states: tuple[Any, ...], rule: Any) -> Kernel:
-    speaks, learns = own_speaks, own_learns
-    methods = []
-    for state in reversed(states):
-        speaks = _speaks(state, compiled(state.speaks), speaks)
-        learns = _learns(state, compiled(state.learns), learns)
-        methods += ["learner", state._fields, state.speaks, state.learns]
-    exchange = {own_speaks: speaks, own_learns: learns}
+    exchange = _learners(states) if states else {}
+    methods = [part for state in states for part in ("learner", state._fields, state.speaks, state.learns)]
     if rule is not tuple:
-        exchange[own_importance] = _importance(rule, compiled(rule.importance))
-        exchange[own_learner_weight] = _learner_weight(rule, compiled(rule.learner_weight))
+        exchange |= _rule(rule)
         methods += ["rule", rule._fields, rule.importance, rule.learner_weight]
     plain = _plain(loop)
     anew = _with_globals(plain, {name: exchanged(called, exchange) for name, called in called_by(plain).items()})
@@ -60,7 +60,58 @@ def _built(loop: Kernel, states: tuple[Any, ...], rule: Any) -> Kernel:
     return routine_in(f"own-{key}")(anew) if key else in_memory(anew)
 
 
-def _speaks(of: Any, first: Kernel, rest: Kernel) -> Kernel:
+def _learners(states: tuple[Any, ...]) -> dict[Kernel, Kernel]:
+    """What takes the place of the functions of `learning`: own learners first, ours as they are."""
+    speaks, learns = _nobody_speaks, _nobody_learns
+    for state in reversed(states):
+        speaks = _first_speaks(state, compiled(state.speaks), speaks)
+        learns = _first_learns(state, compiled(state.learns), learns)
+
+    def any_speaks(learners, known, i, chunk, t, in_full, s):
+        if learners.kind[i] < OWN:
+            return learner_speaks(learners, _ours(known), i, chunk, t, in_full, s)
+        x = Example(chunk.numeric[t], chunk.nominal[t], chunk.means[t], chunk.variances[t])
+        speaks(known.own.learners, learners.kind[i] - OWN, learners.slot[i], x, s.p)
+        return heaviest(s.p)
+
+    def any_returns(learners, known, i, chunk, t, s):
+        if learners.kind[i] < OWN:
+            learner_returns(learners, _ours(known), i, chunk, t, s)
+        else:
+            x = Example(chunk.numeric[t], chunk.nominal[t], chunk.means[t], chunk.variances[t])
+            speaks(known.own.learners, learners.kind[i] - OWN, learners.slot[i], x, s.p)
+
+    def any_learns(learners, known, i, chunk, t, label, w, s):
+        if learners.kind[i] < OWN:
+            learner_learns(learners, _ours(known), i, chunk, t, label, w, s)
+        elif w > 0.0:
+            x = Example(chunk.numeric[t], chunk.nominal[t], chunk.means[t], chunk.variances[t])
+            learns(known.own.learners, learners.kind[i] - OWN, learners.slot[i], x, s.p, label, w)
+
+    return {
+        learner_speaks: in_memory(any_speaks),
+        learner_returns: in_memory(any_returns),
+        learner_learns: in_memory(any_learns),
+    }
+
+
+@in_memory
+def _ours(known):
+    """What our learners know, in the type that their functions are on disk for."""
+    return Knowledge(known.forest, known.bank, known.memory, Own((), ()))
+
+
+@in_memory
+def _nobody_speaks(states, which, slot, x, p):
+    """After the last class there is nobody."""
+
+
+@in_memory
+def _nobody_learns(states, which, slot, x, p, label, w):
+    """After the last class there is nobody."""
+
+
+def _first_speaks(of: Any, first: Kernel, rest: Kernel) -> Kernel:
     # Numba takes an element of a tuple of several types only by a constant: so states are nested, first and rest.
     def speaks(states, which, slot, x, p):
         if which == 0:
@@ -71,7 +122,7 @@ def _speaks(of: Any, first: Kernel, rest: Kernel) -> Kernel:
     return in_memory(speaks)
 
 
-def _learns(of: Any, first: Kernel, rest: Kernel) -> Kernel:
+def _first_learns(of: Any, first: Kernel, rest: Kernel) -> Kernel:
     def learns(states, which, slot, x, p, label, w):
         if which == 0:
             first(of(*states[0]), slot, x, p, label, w)
@@ -81,18 +132,21 @@ def _learns(of: Any, first: Kernel, rest: Kernel) -> Kernel:
     return in_memory(learns)
 
 
-def _importance(of: Any, theirs: Kernel) -> Kernel:
-    def importance(memory, i, scores, now):
-        return theirs(of(*memory), i, scores, now)
+def _rule(of: Any) -> dict[Kernel, Kernel]:
+    """What takes the place of the step of the learners alone."""
+    importance, learner_weight = compiled(of.importance), compiled(of.learner_weight)
 
-    return in_memory(importance)
+    def own_step(plan, committee, rule, i, scores, vote, p, chunk, t):
+        if chunk.labels[t] < 0:
+            take_vote(plan, scores, vote, p, committee.weight[i])
+            return 0.0
+        now = Round(chunk.rounds[t], chunk.labels[t], chunk.weights[t], chunk.uniforms[t])
+        w = float(importance(of(*rule), i, scores, now))
+        take_vote(plan, scores, vote, p, committee.weight[i])
+        committee.weight[i] = learner_weight(of(*rule), i, scores, vote, p, now)
+        return w
 
-
-def _learner_weight(of: Any, theirs: Kernel) -> Kernel:
-    def learner_weight(memory, i, scores, vote, p, now):
-        return theirs(of(*memory), i, scores, vote, p, now)
-
-    return in_memory(learner_weight)
+    return {uniform_step: in_memory(own_step)}
 
 
 @lru_cache(maxsize=256)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from edgewise._compile import kernel
-from edgewise.boosting.own import own_learns, own_speaks
-from edgewise.boosting.state import BINARY, FOREIGN, GIVEN, GROUP, LINEAR, MEMORY, OWN, TREE
+from edgewise.boosting.state import BINARY, FOREIGN, GIVEN, GROUP, LINEAR, MEMORY, TREE
 from edgewise.learners.forest.distribution import leaf_labels, leaf_probabilities
 from edgewise.learners.forest.growing import find_leaf, learn
 from edgewise.learners.forest.layout import ADAPTIVE, MAJORITY, MIXED
 from edgewise.learners.label_memory import memory_learns, memory_speaks
 from edgewise.learners.linear import binary_speaks, linear_learns, linear_speaks
-from edgewise.learners.weak_learner import Example
 from edgewise.theory.experts import heaviest
 
 
@@ -88,10 +86,6 @@ def learner_speaks(learners, known, i, chunk, t, in_full, s):
         for r in range(k):
             s.p[r] = s.said[slot, r]
         return heaviest(s.p)
-    if learners.kind[i] >= OWN:
-        x = Example(numeric, nominal, chunk.means[t], chunk.variances[t])
-        own_speaks(known.own.learners, learners.kind[i] - OWN, slot, x, s.p)
-        return heaviest(s.p)
     gather(forest, slot, numeric, nominal, s)
     if learners.kind[i] == TREE:
         label, mode = tree_speaks(forest, slot, 0, s)
@@ -121,9 +115,6 @@ def learner_returns(learners, known, i, chunk, t, s):
         linear_speaks(known.bank, slot, numeric, nominal, chunk.means[t], chunk.variances[t], s.inputs, s.p)
     elif learners.kind[i] == TREE:
         tree_returns(known.forest, slot, numeric, nominal, s)
-    elif learners.kind[i] >= OWN:
-        x = Example(numeric, nominal, chunk.means[t], chunk.variances[t])
-        own_speaks(known.own.learners, learners.kind[i] - OWN, slot, x, s.p)
 
 
 @kernel
@@ -153,10 +144,6 @@ def learner_learns(learners, known, i, chunk, t, label, w, s):
         return
     if learners.kind[i] == FOREIGN:
         s.taught[slot, label] = w
-        return
-    if learners.kind[i] >= OWN:
-        x = Example(chunk.numeric[t], chunk.nominal[t], chunk.means[t], chunk.variances[t])
-        own_learns(known.own.learners, learners.kind[i] - OWN, slot, x, s.p, label, w)
         return
     group = s.p.size if learners.kind[i] == GROUP else 1
     for g in range(group):

@@ -119,7 +119,7 @@ def foreign_bank(learners: Sequence[object], columns: Columns, rng: np.random.Ge
     """Copies of the learners of other libraries, `each` for every one, with seeds of their own."""
     foreign = [learner for learner in learners if isinstance(learner, Foreign) for _ in range(each)]
     copies = tuple(learner.copied(int(rng.integers(LARGEST_SEED))) for learner in foreign)
-    return ForeignBank(copies, RowReader.of(*columns))
+    return ForeignBank(copies, RowReader.of(columns.names, columns.nominal, columns.categories))
 
 
 def check_foreign(learners: Sequence[object], numeric: np.ndarray, k: int) -> None:

@@ -75,6 +75,13 @@ def take_vote(plan, scores, vote, p, alpha):
 
 
 @kernel
+def uniform_step(plan, committee, rule, i, scores, vote, p, chunk, t):
+    """The learners alone: scores take the vote, and every example counts alike. An own rule stands in for this one."""
+    take_vote(plan, scores, vote, p, committee.weight[i])
+    return 1.0
+
+
+@kernel
 def gradient_importance(plan, committee, i, right, t, k):
     """The importance of an example whose right label costs `right`: raised to a power, and relative to its mean."""
     u = -right / largest_right_cost(plan.loss, k)

@@ -28,7 +28,6 @@ import numpy as np
 from edgewise._compile import routine
 from edgewise.boosting.extending import with_own
 from edgewise.boosting.learning import learner_learns, learner_speaks
-from edgewise.boosting.own import Round, own_importance, own_learner_weight
 from edgewise.boosting.rules import (
     cheapest_vote,
     drifted,
@@ -37,6 +36,7 @@ from edgewise.boosting.rules import (
     oza_weight,
     poisson,
     take_vote,
+    uniform_step,
 )
 from edgewise.boosting.state import (
     ARGMAX,
@@ -44,7 +44,6 @@ from edgewise.boosting.state import (
     GRADIENT,
     GROUP,
     OF_VOTE,
-    OWN_RULE,
     POISSON,
     POTENTIAL,
     RIGHT,
@@ -118,14 +117,8 @@ def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chu
                 right, wrong = committee.costs[i, RIGHT], committee.costs[i, WRONG]
                 trace.rate[t] = rate * (right + wrong) / (2.0 * committee.costs[i, side])
                 committee.weight[i] = oza_weight(right, wrong)
-            elif plan.rule == OWN_RULE and label >= 0:
-                now = Round(chunk.rounds[t], label, w, chunk.uniforms[t])
-                w_learner = own_importance(known.own.rule, i, scores, now)
-                take_vote(plan, scores, vote, s.p, committee.weight[i])
-                committee.weight[i] = own_learner_weight(known.own.rule, i, scores, vote, s.p, now)
             else:
-                take_vote(plan, scores, vote, s.p, committee.weight[i])
-                w_learner = 1.0
+                w_learner = uniform_step(plan, committee, known.own.rule, i, scores, vote, s.p, chunk, t)
             best = heaviest(scores)
             trace.expert_labels[i, t] = best
             trace.expert_losses[i, t] = committee.mistakes[i]

@@ -24,7 +24,7 @@ VOTES = {**LABEL_VOTES, "probability": PROBABILITY}
 # Kinds of learner: a tree, a group of one-against-rest trees, votes given with the example, a linear learner, a memory
 # of labels, a linear learner per label, a learner of another library.
 TREE, GROUP, GIVEN, LINEAR, MEMORY, BINARY, FOREIGN = 0, 1, 2, 3, 4, 5, 6
-# Kinds from this number on are a user's own (`edgewise.boosting.own`), one for each class in order.
+# Kinds from this number on are a user's own (`edgewise.boosting.extending`), one for each class in order.
 OWN = 16
 # Columns of Committee.costs; POISSON keeps the weight of right and of wrong votes there.
 OF_VOTE, OF_RIGHT = 0, 1

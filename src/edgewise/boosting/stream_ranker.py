@@ -26,7 +26,14 @@ from edgewise.boosting.stream_ensemble import Rows, StreamEnsemble
 from edgewise.learners.hoeffding_tree import HoeffdingTree, eager_tree
 from edgewise.learners.label_memory import LabelMemory
 from edgewise.learners.linear import BinaryRelevance, SoftmaxRegression
-from edgewise.streams.targets import first_classes, label_array, label_codes, require_target, weight_array
+from edgewise.streams.targets import (
+    first_classes,
+    known_classes,
+    label_array,
+    label_codes,
+    require_target,
+    weight_array,
+)
 from edgewise.theory.ranking_potentials import PairPotentials, pair_potentials
 
 # Of the trees of AdaBoostOLM's defaults, with as few features as the paper's; relevant labels are few among many, so
@@ -326,15 +333,17 @@ class StreamRanker(StreamEnsemble):
 
     def _label_sets(self, y: Any, n: int, labels: Any) -> tuple[np.ndarray, np.ndarray]:
         """y as a Boolean [n, k] array, and the labels, which are those of the model if it has been started."""
-        known = self.labels_ if hasattr(self, "_columns") else None
-        if known is not None and labels is not None and not np.array_equal(np.asarray(labels), known):
-            raise ValueError(f"labels={labels!r}: this model was started with {known.tolist()!r}")
-        if self._single if known is not None else is_vector(y):
+        started = hasattr(self, "_columns")
+        if self._single if started else is_vector(y):
             found = label_array(y, n)
-            names = first_classes(labels, found) if known is None else known
+            names = known_classes(self, labels) if started else first_classes(labels, found)
             return label_codes(found, names)[:, None] == np.arange(names.size), names
-        relevant = indicator(y, n, known)
-        return relevant, label_names(y, labels, relevant.shape[1]) if known is None else known
+        relevant = indicator(y, n, self.labels_ if started else None)
+        if not started:
+            return relevant, label_names(y, labels, relevant.shape[1])
+        if labels is not None and not np.array_equal(np.asarray(labels), self.labels_):
+            raise ValueError(f"labels={labels!r}: this model was started with {self.labels_.tolist()!r}")
+        return relevant, self.labels_
 
     def _learn(self, X: Any, y: Any, labels: Any, sample_weight: Any) -> np.ndarray:
         """Check everything first, so that bad input leaves the model as it was; then learn in chunks."""

@@ -139,8 +139,9 @@ class Guess:
 
     def learn(self, task: Task, seconds: float) -> None:
         self._known.setdefault(_but_seed(task.job), []).append(seconds)
-        self._work += _size(task.job)
-        self._seconds += seconds
+        if task.job.data is not None:  # work without data says nothing of work with
+            self._work += _size(task.job)
+            self._seconds += seconds
 
     def left(self, workers: int) -> float:
         """Seconds until the end."""

@@ -29,7 +29,9 @@ def figure(value: float | None, cell: Cell) -> str:
         return "-"
     if abs(value) >= 100.0:
         return f"{value:,.0f}"
-    return f"{value:.3f}" if cell.better != LOWER else f"{value:.1f}" if abs(value) >= 2.0 else f"{value:.4f}"
+    if cell.better != LOWER:
+        return f"{value:.3f}"
+    return f"{value:.1f}" if abs(value) >= 2.0 and "seconds" in cell.measure else f"{value:.4f}"
 
 
 def measured(found: Measured | None, cell: Cell) -> str:

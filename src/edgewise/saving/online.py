@@ -210,7 +210,9 @@ def _restore_gradient(model: Any, fresh: Any, state: dict[str, Any]) -> None:
     columns, n = model._columns, model.n_estimators
     m = whole_number("_n_outputs", state.pop("_n_outputs"), 1)
     drawn, stored = state.pop("tree_parameters_"), state.pop("_state")
-    learners = fresh._members() if len(stored["progress"]["learners"]) == n else []
+    if len(stored["progress"]["learners"]) != n:
+        raise ValueError(f"{n} learners, but sums of {len(stored['progress']['learners'])}")
+    learners = fresh._members()
     trees = sum(isinstance(learner, RegressionTree) for learner in learners)
     ridges = sum(isinstance(learner, RidgeRegression) for learner in learners)
     if trees:

@@ -271,7 +271,7 @@ def split_multiway(forest, tree, node, j, m, means, variances):
     for v in range(width):
         if forest.margin[leaf, first_slot + v] > 0.0:
             branches += 1
-    if forest.n_nodes[tree] + branches > forest.max_nodes[tree]:
+    if branches == 0 or forest.n_nodes[tree] + branches > forest.max_nodes[tree]:
         return
     first = new_links(forest, width)
     most = -1.0
