@@ -2,8 +2,8 @@
 Told only right or wrong
 ========================
 
-A bandit shows one label and hears whether it was right; which label would have been right it never hears. This is what that
-costs, on the Car data seen four times over in random order.
+A bandit shows one label and hears whether it was right; which label would have been right it never hears. This is
+what that costs, on the Car data seen four times over in random order.
 """
 
 import numpy as np

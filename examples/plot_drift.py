@@ -2,8 +2,8 @@
 A stream that changes
 =====================
 
-Half way through, the columns of the Balance data change places: left becomes right, and what was learned is wrong. With
-``drift="restart"`` a tree begins anew when its recent error rises well above its long-run error.
+Half way through, the columns of the Balance data change places: left becomes right, and what was learned is wrong.
+With ``drift="restart"`` a tree begins anew when its recent error rises well above its long-run error.
 """
 
 import numpy as np

@@ -2,8 +2,8 @@
 Who learns faster?
 ==================
 
-Four models go through the Car data. Each row is guessed, then learned, so every guess is about a row that the model has
-not seen before. A point of a curve is the accuracy over the latest rows.
+Four models go through the Car data. Each row is guessed, then learned, so every guess is about a row that the model
+has not seen before. A point of a curve is the accuracy over the latest rows.
 """
 
 from edgewise import AdaBoostOLM, HoeffdingForest, OnlineMBBM, OzaBoost, datasets, plot

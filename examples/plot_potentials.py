@@ -2,9 +2,9 @@
 Potentials, exactly
 ===================
 
-The potential of boost by majority is the loss to expect of learners with a known edge. The paper estimates it from random
-walks; here it is exact. With 20 learners, this is the share of mistakes that remains, by the number of labels: Figure 1 of
-Jung, Goetz and Tewari 2017.
+The potential of boost by majority is the loss to expect of learners with a known edge. The paper estimates it from
+random walks; here it is exact. With 20 learners, this is the share of mistakes that remains, by the number of labels:
+Figure 1 of Jung, Goetz and Tewari 2017.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Quantiles of a stream of numbers
 ================================
 
-Streaming gradient boosting follows any convex loss. With the quantile loss it learns a level that a share of the targets
-stays below. Each prediction was made before its row was learned.
+Streaming gradient boosting follows any convex loss. With the quantile loss it learns a level that a share of the
+targets stays below. Each prediction was made before its row was learned.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 How sure, how often right
 =========================
 
-A probability of .8 should be right eight times out of ten. These are probabilities that were predicted before the row was
-learned, so nothing is left out for testing.
+A probability of .8 should be right eight times out of ten. These are probabilities that were predicted before the row
+was learned, so nothing is left out for testing.
 """
 
 import matplotlib.pyplot as plt
