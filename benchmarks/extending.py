@@ -7,7 +7,7 @@ alone (`HoeffdingForest`), and once more as an own rule. Their ratio is the pric
 models one after the other; times are CPU time of one thread, the best of the repeats. The first call of a new own
 learner compiles the loop; so much it took, and so much loading it from disk takes.
 
-Writes results/extending.json, results/extending.md and the tables of docs/extending.md.
+Writes results/extending.json, results/extending.md and the tables of docs/how-to/extending.md.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ def main() -> None:
     path.with_suffix(".md").write_text(
         f"# Own learners and rules\n\n{(__doc__ or '').split(chr(10) * 2)[2]}\n\n{shown}\n"
     )
-    page = ROOT / "docs" / "extending.md"
+    page = ROOT / "docs" / "how-to" / "extending.md"
     first, last = "<!-- table: speed -->\n", "\n<!-- end -->"
     before, after = page.read_text().split(first)
     page.write_text(before + first + shown + last + after.split(last, 1)[1])

@@ -456,7 +456,7 @@ def test_the_page_shows_the_example_and_what_it_prints(name, capsys):
     path = ROOT / "examples" / f"{name}.py"
     source = path.read_text()
     assert len(source.splitlines()) < 60
-    page = (ROOT / "docs" / "extending.md").read_text()
+    page = (ROOT / "docs" / "how-to" / "extending.md").read_text()
     assert f"```python\n{source}```" in page
     runpy.run_path(str(path), run_name="__main__")
     assert f"```text\n{capsys.readouterr().out}```" in page

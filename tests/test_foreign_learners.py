@@ -603,7 +603,7 @@ def test_who_says_nothing_votes_evenly():
 
 
 def test_the_page_prints_what_it_shows(capsys):
-    page = (Path(__file__).parent.parent / "docs" / "foreign-learners.md").read_text()
+    page = (Path(__file__).parent.parent / "docs" / "how-to" / "foreign-learners.md").read_text()
     ((example, shown),) = re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", page, re.DOTALL)
-    exec(compile(example, "docs/foreign-learners.md", "exec"), {})
+    exec(compile(example, "docs/how-to/foreign-learners.md", "exec"), {})
     assert capsys.readouterr().out == shown

@@ -711,7 +711,7 @@ def test_without_river_the_error_says_what_to_install():
 
 
 def test_the_page_shows_what_its_example_prints():
-    page = TOP / "docs" / "river.md"
+    page = TOP / "docs" / "how-to" / "river.md"
     failed, tried = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert tried > 5
     assert failed == 0

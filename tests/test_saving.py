@@ -615,7 +615,7 @@ def test_floats_may_be_anything(name, tmp_path):
 @pytest.mark.plain
 def test_the_page_on_saving(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    failed, tried = doctest.testfile(str(ROOT / "docs" / "saving.md"), module_relative=False)
+    failed, tried = doctest.testfile(str(ROOT / "docs" / "how-to" / "saving.md"), module_relative=False)
     assert tried > 10
     assert failed == 0
 

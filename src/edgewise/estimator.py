@@ -64,7 +64,13 @@ class Estimator(Parameterized):
         )
 
     def get_metadata_routing(self) -> Any:
-        """Which of `sample_weight` and the like the methods want to be given by a pipeline or a search."""
+        """Which of `sample_weight` and the like the methods want to be given by a pipeline or a search.
+
+        Returns
+        -------
+        MetadataRequest
+            Of scikit-learn.
+        """
         from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 
         if hasattr(self, "_metadata_request"):
@@ -76,15 +82,33 @@ class Estimator(Parameterized):
         return request
 
     def set_fit_request(self, **requests: bool | str | None) -> Self:
-        """Ask to be given metadata in `fit`: `set_fit_request(sample_weight=True)`."""
+        """Ask to be given metadata in `fit`: `set_fit_request(sample_weight=True)`.
+
+        Parameters
+        ----------
+        **requests : bool, str or None
+            Name of a metadata -> whether it is wanted, or by which name.
+        """
         return self._request("fit", requests)
 
     def set_partial_fit_request(self, **requests: bool | str | None) -> Self:
-        """Ask to be given metadata in `partial_fit`."""
+        """Ask to be given metadata in `partial_fit`.
+
+        Parameters
+        ----------
+        **requests : bool, str or None
+            As in `set_fit_request`.
+        """
         return self._request("partial_fit", requests)
 
     def set_score_request(self, **requests: bool | str | None) -> Self:
-        """Ask to be given metadata in `score`."""
+        """Ask to be given metadata in `score`.
+
+        Parameters
+        ----------
+        **requests : bool, str or None
+            As in `set_fit_request`.
+        """
         return self._request("score", requests)
 
     def _request(self, method: str, requests: dict[str, bool | str | None]) -> Self:

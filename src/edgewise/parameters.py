@@ -11,7 +11,13 @@ class Saveable:
     """`save`, for models: `edgewise.load` gives them back."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write this model to one file, from which `edgewise.load` continues bit for bit (docs/saving.md)."""
+        """Write this model to one file, from which `edgewise.load` continues bit for bit (docs/how-to/saving.md).
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write. A file there is replaced at once, or not at all.
+        """
         from edgewise.saving import save
 
         save(self, path)
@@ -26,6 +32,18 @@ class Parameterized:
         return {name: p.default for name, p in signature.parameters.items() if name != "self"}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters, by name.
+
+        Parameters
+        ----------
+        deep : bool
+            Whether to give those of a learner inside as well, as `estimator__grace_period`.
+
+        Returns
+        -------
+        dict
+            Name -> value.
+        """
         params = {name: getattr(self, name) for name in self._defaults()}
         if deep:
             for name, value in list(params.items()):
@@ -34,6 +52,13 @@ class Parameterized:
         return params
 
     def set_params(self, **params: Any) -> Self:
+        """Change parameters; an unknown name raises ValueError.
+
+        Parameters
+        ----------
+        **params : any
+            Name -> value, as `get_params` names them.
+        """
         known = self._defaults()
         for name in params:
             if name.partition("__")[0] not in known:

@@ -34,16 +34,24 @@ WEIGHTINGS = ("edge", "loss")
 class AdaBoostMM(AdaptiveBooster):
     """AdaBoost.MM: asks of each learner only an edge over random guessing, on cost matrices that tell mistakes apart.
 
-    Parameters: `estimator`, the weak learner (default: `CostTree(max_leaves=32)`; for what others must offer, see
-    `edgewise.batch.weak_learners`); `n_estimators`, rounds at most; `random_state`, for learners that have one;
-    `weighting`, "edge" for the paper's weights ln((1+delta)/(1-delta)) / 2, "loss" for those at which the exponential
-    loss is least (see `edgewise.batch.adaboost_mm`).
-
     After `fit`, for each round: `edges_` (delta_t), `estimator_weights_` (alpha_t), `train_errors_`, and beside them
     `bounds_`, which the training error never exceeds, whatever the learner: (k-1) prod sqrt(1 - delta_t^2), or with
     `weighting="loss"` the loss itself, which is no larger. With `sample_weight` all of this speaks of the weighted
     training error. `stopped_` says why the run ended: "rounds", "edge" (the next learner had none) or "perfect" (the
     last learner makes no mistake in training). `estimators_` are the learners.
+
+    Parameters
+    ----------
+    estimator : learner, optional
+        The weak learner; None: `CostTree(max_leaves=32)`. For what others must offer, see
+        `edgewise.batch.weak_learners`.
+    n_estimators : int
+        Rounds at most.
+    random_state : int or Generator, optional
+        For learners that have one.
+    weighting : str
+        "edge" for the paper's weights ln((1+delta)/(1-delta)) / 2, "loss" for those at which the exponential loss is
+        least (see `edgewise.batch.adaboost_mm`).
     """
 
     def __init__(

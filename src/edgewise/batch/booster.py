@@ -54,7 +54,17 @@ class BatchBooster(Saveable, ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Boost on these examples. X is anything that `edgewise.as_table` takes; weights scale the rows of the cost
-        matrix, and errors and bounds then speak of the weighted training error."""
+        matrix, and errors and bounds then speak of the weighted training error.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            The label of each row.
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+        """
         self._check()
         learners = WeakLearners(self._learner(), check_random_state(self.random_state))
         with unchanged_on_error(self):
@@ -66,21 +76,65 @@ class BatchBooster(Saveable, ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class with the most weighted votes."""
+        """The class with the most weighted votes.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        array
+            The labels [n].
+        """
         best = self._scores(X).argmax(axis=1)
         return self.classes_[best]
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Weighted votes [n, k]; for two classes, second minus first, as in scikit-learn."""
+        """Weighted votes [n, k]; for two classes, second minus first, as in scikit-learn.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        array
+            Scores [n, k]; for two classes [n].
+        """
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities [n, k] of the classes, read off the scores as the booster's loss has them."""
+        """Probabilities [n, k] of the classes, read off the scores as the booster's loss has them.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        array
+            Probabilities [n, k], in the order of `classes_`.
+        """
         return self._probabilities(self._scores(X))
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """The prediction after each round."""
+        """The prediction after each round.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        iterator of arrays
+            Labels [n], once for each round.
+        """
         for scores in self._staged_scores(self._rows(X)):
             yield self.classes_[scores.argmax(axis=1)]
 

@@ -29,6 +29,17 @@ class CostTree(Saveable, ClassifierMixin, BaseEstimator):
     found and ties broken. The tree is deterministic and does not depend on the order of the rows.
 
     Attributes: `tree_` (a tuple of arrays), `n_leaves_`, `classes_` (after `fit_costs`: the column numbers of C).
+
+    Parameters
+    ----------
+    max_leaves : int
+        Leaves at most.
+    max_bins : int
+        Bins of a numeric feature at most.
+    min_leaf : int
+        Rows that each leaf must have.
+    categorical_features : list or mask, optional
+        Columns of an array that are nominal: positions, names or a mask.
     """
 
     def __init__(
@@ -45,7 +56,17 @@ class CostTree(Saveable, ClassifierMixin, BaseEstimator):
         self.categorical_features = categorical_features
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """The tree that makes the fewest mistakes, greedily; each row counts with its weight."""
+        """The tree that makes the fewest mistakes, greedily; each row counts with its weight.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            The label of each row.
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+        """
         with unchanged_on_error(self):
             examples = read_examples(self, X, y, sample_weight)
             binned = self.prepare(examples.table, examples.weights if examples.weighted else None)
@@ -57,6 +78,13 @@ class CostTree(Saveable, ClassifierMixin, BaseEstimator):
         """The tree of least C . 1_h, greedily, for costs [n, k]; `predict` then gives column numbers.
 
         X is anything that `fit` takes, or what `prepare` made of it: then nothing is binned again.
+
+        Parameters
+        ----------
+        X : array, frame, Table or BinnedTable
+            Rows.
+        costs : array
+            What each label would cost, [n, k].
         """
         with unchanged_on_error(self):
             binned = X if isinstance(X, BinnedTable) else self.prepare(read_rows(self, X, reset=True))
@@ -71,19 +99,54 @@ class CostTree(Saveable, ClassifierMixin, BaseEstimator):
         return self
 
     def prepare(self, X: Any, sample_weight: np.ndarray | None = None) -> BinnedTable:
-        """Rows in bins, for many calls of `fit_costs`; weights count in what equal bins are."""
+        """Rows in bins, for many calls of `fit_costs`; weights count in what equal bins are.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+
+        Returns
+        -------
+        BinnedTable
+            The rows in bins.
+        """
         self._check()
         table = as_table(X, categorical_features=self.categorical_features)
         return BinnedTable(find_bins(table, self.max_bins, sample_weight), table.features, table)
 
     def encode(self, X: Any) -> BinnedTable:
-        """Other rows in this tree's bins, for its `predict` and that of all trees that share them."""
+        """Other rows in this tree's bins, for its `predict` and that of all trees that share them.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        BinnedTable
+            The rows in bins.
+        """
         check_is_fitted(self, "tree_")
         table = as_table(X, categorical_features=self.categorical_features)
         return BinnedTable(self.bins_, self.features_, in_columns(table, self.features_))
 
     def predict(self, X: Any) -> np.ndarray:
-        """The label of the leaf that each row falls into."""
+        """The label of the leaf that each row falls into.
+
+        Parameters
+        ----------
+        X : array, frame, Table or BinnedTable
+            Rows.
+
+        Returns
+        -------
+        array
+            The labels [n].
+        """
         check_is_fitted(self, "tree_")
         if not isinstance(X, BinnedTable):
             X = self.encode(read_rows(self, X, reset=False))

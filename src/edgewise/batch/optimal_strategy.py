@@ -45,16 +45,28 @@ LOSSES = ("zero_one", "exponential")
 class OptimalStrategy(BatchBooster):
     """Boosting for a learner that keeps an edge of `edge` over random guessing for `n_estimators` rounds.
 
-    `loss="zero_one"`: exact potentials of the 0-1 loss, one edge, every vote counts 1. `loss="exponential"`: costs (6),
-    for one edge or a sequence of one for each round; `weights`, one or one for each round, default to those for which
-    kappa(gamma_t, alpha_t) is least. `estimator` and `random_state` are as in `AdaBoostMM`.
-
     After `fit`: `potentials_`, the average potential before the first round and after each one. Its first entry is the
     loss that Theorem 4 promises, its last the training loss. It never rises in a round in which the learner keeps the
     edge; `edges_` are the edges that the learners had on their costs, and `met_` says where that was enough. All rounds
     are played, whether or not it was. `train_errors_` after each round; `estimator_weights_`; `estimators_`. With
     `sample_weight`, averages are weighted. With the 0-1 loss play ends before T rounds when no further vote can matter:
     `stopped_` is then "decided", else "rounds".
+
+    Parameters
+    ----------
+    estimator : learner, optional
+        As in `AdaBoostMM`.
+    n_estimators : int
+        Number of rounds T.
+    edge : float or list of floats
+        gamma, how much better than random guessing the learners are taken to be; with the exponential loss one for
+        all rounds or one for each.
+    loss : str
+        "zero_one": exact potentials of the 0-1 loss, every vote counts 1; "exponential": costs (6).
+    weights : float or list of floats, optional
+        Weights alpha_t of the votes with the exponential loss; None: those for which kappa(gamma_t, alpha_t) is least.
+    random_state : int or Generator, optional
+        As in `AdaBoostMM`.
     """
 
     edges_: np.ndarray

@@ -15,7 +15,8 @@ class SAMME(AdaptiveBooster):
     """SAMME: asks of each learner a weighted error below 1 - 1/k.
 
     The condition is too weak to drive the training error down (Mukherjee and Schapire 2010, Section 3), so there is no
-    bound: `bounds_` are infinite. `edges_` are 1 - error k/(k - 1). Parameters and attributes: see `AdaBoostMM`.
+    bound: `bounds_` are infinite. `edges_` are 1 - error k/(k - 1). Parameters and attributes are those of
+    `AdaBoostMM`.
     """
 
     def _blind(self, k: int) -> float:

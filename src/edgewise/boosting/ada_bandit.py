@@ -59,28 +59,46 @@ class AdaBandit(StreamBandit):
 
     Parameters
     ----------
-    estimator : the weak learner, or a list of which the last fills up. None: a linear learner, a calm tree, then eager
+    estimator : learner or list of learners, optional
+        The weak learner, or a list of which the last fills up. None: a linear learner, a calm tree, then eager
         warm-started trees on random feature subsets.
-    n_estimators : number of weak learners N.
-    exploration : the rate rho in (0, 1) at which another label than the guess is shown; "decaying": the rate that the
-        text after Theorem 3.3 sets, for edges of 1; or a function of the number of the decision, from 1.
-    estimate : "full": estimate (4) of the 0-1 loss; "simple": (3), by which nothing is learned from a mistake.
-    loss : "softmax" or "logistic", as in the paper.
-    vote : "probability": learners vote with their probabilities; "argmax": for their likeliest label, as in the paper;
+    n_estimators : int
+        Number of weak learners N.
+    exploration : float, str or callable
+        The rate rho in (0, 1) at which another label than the guess is shown; "decaying": the rate that the text
+        after Theorem 3.3 sets, for edges of 1; or a function of the number of the decision, from 1.
+    estimate : str
+        "full": estimate (4) of the 0-1 loss; "simple": (3), by which nothing is learned from a mistake.
+    loss : str
+        "softmax" or "logistic", as in the paper.
+    vote : str
+        "probability": learners vote with their probabilities; "argmax": for their likeliest label, as in the paper;
         "cost": for the label they expect to cost least.
-    follow : "vote": the experts' weighted vote decides; "draw": Hedge draws the expert to follow in each round, as in
+    follow : str
+        "vote": the experts' weighted vote decides; "draw": Hedge draws the expert to follow in each round, as in
         the paper; "best": the expert with the least estimated loss so far.
-    step : "full": learner weights move as with full feedback; "theory": by eta_t = rho / (k^2 sqrt(t)).
-    cost_clip : largest cost, or None; 100 in the paper.
-    cost_grain : costs are rounded to a multiple of this, or None.
-    importance_bound : divides the importances.
-    importance_power : importances are raised to this power; 1 in the paper.
-    normalize_importance : whether importances are divided by their mean so far, learner by learner.
-    weight_range : feasible set F of the learner weights; [-2, 2] in the paper.
-    first_weight : learner weights before the first round; 0 in the paper.
-    max_pending : decisions that may wait for feedback; the oldest expire.
-    chunk_size : rounds that one compiled call plays; never changes a result.
-    random_state : seed, or numpy Generator.
+    step : str
+        "full": learner weights move as with full feedback; "theory": by eta_t = rho / (k^2 sqrt(t)).
+    cost_clip : float, optional
+        Largest cost, or None; 100 in the paper.
+    cost_grain : float, optional
+        Costs are rounded to a multiple of this, or None.
+    importance_bound : float
+        Divides the importances.
+    importance_power : float
+        Importances are raised to this power; 1 in the paper.
+    normalize_importance : bool
+        Whether importances are divided by their mean so far, learner by learner.
+    weight_range : pair of floats
+        Feasible set F of the learner weights; [-2, 2] in the paper.
+    first_weight : float
+        Learner weights before the first round; 0 in the paper.
+    max_pending : int
+        Decisions that may wait for feedback; the oldest expire.
+    chunk_size : int
+        Rounds that one compiled call plays; never changes a result.
+    random_state : int or Generator, optional
+        Seed, or numpy Generator.
     """
 
     def __init__(
@@ -126,7 +144,20 @@ class AdaBandit(StreamBandit):
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Self:
-        """The paper's algorithm to the letter, with the authors' trees: see `edgewise.boosting.bandit_trees`."""
+        """The paper's algorithm to the letter, with the authors' trees: see `edgewise.boosting.bandit_trees`.
+
+        Parameters
+        ----------
+        name : str
+            Name of the setting: "paper".
+        **changes : any
+            Parameters of the constructor that differ from it.
+
+        Returns
+        -------
+        model
+            A new model with this setting.
+        """
         settings: dict[str, Any] = {
             "estimator": bandit_tree(name, 1.0),
             "exploration": 0.001,
@@ -199,7 +230,13 @@ class AdaBandit(StreamBandit):
         return self._each(lambda committee: softmax(-committee.mistakes[None, :])[0])
 
     def bound(self) -> Bound:
-        """What Theorem 3.3 says of this run, with estimated edges, beside the mistakes made."""
+        """What Theorem 3.3 says of this run, with estimated edges, beside the mistakes made.
+
+        Returns
+        -------
+        Bound
+            What is allowed beside what was made; printing it tells both.
+        """
         self._started()
         if self.estimate != "full":
             raise ValueError(f"estimate={self.estimate!r}: the bound is proved for estimate='full', (4), alone")

@@ -32,18 +32,25 @@ class AdaOLMR(StreamRanker):
 
     Parameters
     ----------
-    estimator : the weak learner, or a list of which the last fills up. None: softmax regression, a logistic regression
-        per label, then eager warm-started trees on 20 random features each.
-    n_estimators : number of weak learners N.
-    vote : format of the votes: "label" (the likeliest), "set" (the labels with more than an even share, or those that a
-        binary learner finds likelier than not) or "distribution"; a list gives each learner its own, the last fills up.
-        None: distributions.
-    follow : "draw": Hedge draws the expert to follow in each round, as in the paper; "mean": the mean of the experts'
-        scores, by Hedge's weights; "best": the expert of least loss so far. `decision_function` never draws: it takes
-        the mean for "draw".
-    normalize_importance : whether importances are divided by their mean so far, learner by learner; not in the paper.
-    chunk_size : rows that go through the learners together; never changes a result.
-    random_state : seed, or numpy Generator.
+    estimator : learner or list of learners, optional
+        The weak learner, or a list of which the last fills up. None: softmax regression, a logistic regression per
+        label, then eager warm-started trees on 20 random features each.
+    n_estimators : int
+        Number of weak learners N.
+    vote : str or list of str, optional
+        Format of the votes: "label" (the likeliest), "set" (the labels with more than an even share, or those that
+        a binary learner finds likelier than not) or "distribution"; a list gives each learner its own, the last
+        fills up. None: distributions.
+    follow : str
+        "draw": Hedge draws the expert to follow in each round, as in the paper; "mean": the mean of the experts'
+        scores, by Hedge's weights; "best": the expert of least loss so far. `decision_function` never draws: it
+        takes the mean for "draw".
+    normalize_importance : bool
+        Whether importances are divided by their mean so far, learner by learner; not in the paper.
+    chunk_size : int
+        Rows that go through the learners together; never changes a result.
+    random_state : int or Generator, optional
+        Seed, or numpy Generator.
     """
 
     def __init__(
@@ -94,6 +101,11 @@ class AdaOLMR(StreamRanker):
         """What Theorem 5 (corrected: docs/theory.md) says of this run, beside the rank loss suffered.
 
         It speaks of examples of weight 1. Only `follow="draw"` has a bound; the best expert always has one.
+
+        Returns
+        -------
+        RankBound
+            What is allowed beside what was suffered; printing it tells both.
         """
         self._started()
         return adaptive_rank_bound(

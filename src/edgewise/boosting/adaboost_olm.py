@@ -48,22 +48,34 @@ class AdaBoostOLM(StreamClassifier):
 
     Parameters
     ----------
-    estimator : the weak learner, or a list of which the last fills up. None: a linear learner, a calm tree, then eager
+    estimator : learner or list of learners, optional
+        The weak learner, or a list of which the last fills up. None: a linear learner, a calm tree, then eager
         warm-started trees on random feature subsets.
-    n_estimators : number of weak learners N.
-    loss : "softmax", "logistic" (the paper's Section 4), "exponential" or "square_hinge" (Appendix D).
-    vote : "probability": learners vote with their probabilities; "argmax": for their likeliest label; "cost": for the
+    n_estimators : int
+        Number of weak learners N.
+    loss : str
+        "softmax", "logistic" (the paper's Section 4), "exponential" or "square_hinge" (Appendix D).
+    vote : str
+        "probability": learners vote with their probabilities; "argmax": for their likeliest label; "cost": for the
         label they expect to cost least, as in the paper.
-    follow : "vote": the experts' weighted vote decides; "draw": Hedge draws the expert to follow in each round, as in
+    follow : str
+        "vote": the experts' weighted vote decides; "draw": Hedge draws the expert to follow in each round, as in
         the paper; "best": the expert with the fewest mistakes so far.
-    importance_power : importances are raised to this power; 1 in the paper.
-    normalize_importance : whether importances are divided by their mean so far, learner by learner.
-    weight_range : feasible set F of the learner weights; None for the paper's, which depends on the loss.
-    first_weight : learner weights before the first round; 0 in the paper.
-    drift : "restart": for streams that change. Trees whose error rises begin anew (`restarts_`), and, with the default
+    importance_power : float
+        Importances are raised to this power; 1 in the paper.
+    normalize_importance : bool
+        Whether importances are divided by their mean so far, learner by learner.
+    weight_range : pair of floats, optional
+        Feasible set F of the learner weights; None for the paper's, which depends on the loss.
+    first_weight : float
+        Learner weights before the first round; 0 in the paper.
+    drift : str, optional
+        "restart": for streams that change. Trees whose error rises begin anew (`restarts_`), and, with the default
         learners, a memory of the last labels votes as well. None: the stream is taken to stay the same.
-    chunk_size : rows that go through the learners together; never changes a result.
-    random_state : seed, or numpy Generator.
+    chunk_size : int
+        Rows that go through the learners together; never changes a result.
+    random_state : int or Generator, optional
+        Seed, or numpy Generator.
     """
 
     def __init__(
@@ -97,7 +109,20 @@ class AdaBoostOLM(StreamClassifier):
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Self:
-        """The authors' setting: their trees, the paper's algorithm to the letter, cost-sensitive votes."""
+        """The authors' setting: their trees, the paper's algorithm to the letter, cost-sensitive votes.
+
+        Parameters
+        ----------
+        name : str
+            Name of the setting: "paper".
+        **changes : any
+            Parameters of the constructor that differ from it.
+
+        Returns
+        -------
+        model
+            A new model with this setting.
+        """
         settings: dict[str, Any] = {
             "estimator": HoeffdingTree.preset(name),
             "loss": "logistic",
@@ -180,6 +205,11 @@ class AdaBoostOLM(StreamClassifier):
 
         It speaks of examples of weight 1 (docs/theory.md). The exponential and the square hinge loss have a theorem
         only for the paper's weight range.
+
+        Returns
+        -------
+        Bound
+            What is allowed beside what was made; printing it tells both.
         """
         self._started()
         return adaptive_bound(

@@ -34,19 +34,31 @@ class BanditBBM(StreamBandit):
 
     Parameters
     ----------
-    estimator : the weak learner, or a list of which the last fills up; a `HoeffdingTree` if None.
-    n_estimators : number of weak learners N.
-    edge : gamma in (0, 1), how much better than random guessing the learners are taken to be.
-    exploration : the rate rho in (0, 1) at which another label than the guess is shown; "decaying": the rate that the
-        text after Theorem 3.2 sets; or a function of the number of the decision, from 1.
-    estimate : "full": estimate (4) of the 0-1 loss; "simple": (3), by which nothing is learned from a mistake.
-    vote : "argmax": a learner votes its likeliest label; "cost": the label it expects to cost least (slower).
-    cost_clip : largest cost, or None; 100 in the paper.
-    cost_grain : costs are rounded to a multiple of this, or None.
-    importance_bound : divides the importances: sums of differences of potentials, which trees find light.
-    max_pending : decisions that may wait for feedback; the oldest expire.
-    chunk_size : rounds that one compiled call plays; never changes a result.
-    random_state : seed, or numpy Generator.
+    estimator : learner or list of learners, optional
+        The weak learner, or a list of which the last fills up; a `HoeffdingTree` if None.
+    n_estimators : int
+        Number of weak learners N.
+    edge : float
+        gamma in (0, 1), how much better than random guessing the learners are taken to be.
+    exploration : float, str or callable
+        The rate rho in (0, 1) at which another label than the guess is shown; "decaying": the rate that the text
+        after Theorem 3.2 sets; or a function of the number of the decision, from 1.
+    estimate : str
+        "full": estimate (4) of the 0-1 loss; "simple": (3), by which nothing is learned from a mistake.
+    vote : str
+        "argmax": a learner votes its likeliest label; "cost": the label it expects to cost least (slower).
+    cost_clip : float, optional
+        Largest cost, or None; 100 in the paper.
+    cost_grain : float, optional
+        Costs are rounded to a multiple of this, or None.
+    importance_bound : float
+        Divides the importances: sums of differences of potentials, which trees find light.
+    max_pending : int
+        Decisions that may wait for feedback; the oldest expire.
+    chunk_size : int
+        Rounds that one compiled call plays; never changes a result.
+    random_state : int or Generator, optional
+        Seed, or numpy Generator.
     """
 
     def __init__(
@@ -85,6 +97,18 @@ class BanditBBM(StreamBandit):
         Potentials of neighboring votes differ by a few hundredths only, which neither rounding costs to .01 nor trees
         that count weight take well: costs are not rounded, and importances multiplied by 20 (for Isolet 10). The paper
         tells no factor; these were chosen on its data sets.
+
+        Parameters
+        ----------
+        name : str
+            Name of the setting: "paper".
+        **changes : any
+            Parameters of the constructor that differ from it.
+
+        Returns
+        -------
+        model
+            A new model with this setting.
         """
         settings: dict[str, Any] = {
             "estimator": bandit_tree(name, 1.0),
@@ -146,7 +170,18 @@ class BanditBBM(StreamBandit):
         return np.eye(self.n_estimators)[-1]
 
     def bound(self, risk: float = 0.05) -> Bound:
-        """What Theorem 3.2 says of this run, with the estimated excess of its learners, beside the mistakes made."""
+        """What Theorem 3.2 says of this run, with the estimated excess of its learners, beside the mistakes made.
+
+        Parameters
+        ----------
+        risk : float
+            Probability with which the bound may fail.
+
+        Returns
+        -------
+        Bound
+            What is allowed beside what was made; printing it tells both.
+        """
         self._started()
         committee, k = self._ensemble.committee, self.classes_.size
         rates = self._rates(k, 0, self.rounds_)

@@ -53,15 +53,23 @@ class BinBandit(StreamBandit):
 
     Parameters
     ----------
-    estimator : the binary learner, a `HoeffdingTree`.
-    n_estimators : number of learners for each class.
-    edge : gamma in (0, 1/2), how much better than random guessing the learners are taken to be.
-    exploration : the rate rho in (0, 1) at which another label than the guess is shown; "decaying": the rate that the
-        text after Theorem 3.2 sets; or a function of the number of the decision, from 1.
-    step : step of the exponentiated gradient.
-    max_pending : decisions that may wait for feedback; the oldest expire.
-    chunk_size : rounds that one compiled call plays; never changes a result.
-    random_state : seed, or numpy Generator.
+    estimator : HoeffdingTree, optional
+        The binary learner, a `HoeffdingTree`.
+    n_estimators : int
+        Number of learners for each class.
+    edge : float
+        gamma in (0, 1/2), how much better than random guessing the learners are taken to be.
+    exploration : float, str or callable
+        The rate rho in (0, 1) at which another label than the guess is shown; "decaying": the rate that the text
+        after Theorem 3.2 sets; or a function of the number of the decision, from 1.
+    step : float
+        Step of the exponentiated gradient.
+    max_pending : int
+        Decisions that may wait for feedback; the oldest expire.
+    chunk_size : int
+        Rounds that one compiled call plays; never changes a result.
+    random_state : int or Generator, optional
+        Seed, or numpy Generator.
     """
 
     _in_groups = True
@@ -90,7 +98,20 @@ class BinBandit(StreamBandit):
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Self:
-        """The trees that the authors of the multiclass bandits gave this baseline."""
+        """The trees that the authors of the multiclass bandits gave this baseline.
+
+        Parameters
+        ----------
+        name : str
+            Name of the setting: "paper".
+        **changes : any
+            Parameters of the constructor that differ from it.
+
+        Returns
+        -------
+        model
+            A new model with this setting.
+        """
         tree = HoeffdingTree.preset(
             name, grace_period=(50, 200), split_confidence=LogUniform(1e-11, 0.9), importance_scale=1.0
         )

@@ -33,15 +33,38 @@ class BoostingRule(StreamClassifier):
         """ValueError where a parameter is not allowed."""
 
     def memory(self, n_labels: int) -> Any:
-        """What the rule remembers, before the first round."""
+        """What the rule remembers, before the first round.
+
+        Parameters
+        ----------
+        n_labels : int
+            Number of labels.
+
+        Returns
+        -------
+        NamedTuple of arrays
+            The memory.
+        """
         raise TypeError(f"{type(self).__name__} does not say what it remembers: define memory()")
 
     def first_weight(self) -> float:
-        """Learner weights before the first round."""
+        """Learner weights before the first round.
+
+        Returns
+        -------
+        float
+            One weight for all; 1 as it stands.
+        """
         return 1.0
 
     def draws(self) -> int:
-        """Uniform random numbers that a round needs."""
+        """Uniform random numbers that a round needs.
+
+        Returns
+        -------
+        int
+            How many; 0 as it stands.
+        """
         return 0
 
     @property

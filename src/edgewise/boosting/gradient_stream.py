@@ -82,6 +82,15 @@ class GradientStream(StreamEnsemble):
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Self:
+        """Raise ValueError: gradient boosters have no presets.
+
+        Parameters
+        ----------
+        name : str
+            Any.
+        **changes : any
+            Any.
+        """
         raise ValueError(f"preset={name!r}: {cls.__name__} has no presets")
 
     # -- what can be seen ------------------------------------------------------------------------------------------
@@ -130,7 +139,20 @@ class GradientStream(StreamEnsemble):
         return self._state.forest.n_nodes.copy()
 
     def structure(self, learner: int, of_class: int = 0) -> tuple[Any, ...]:
-        """The tree of one learner as nested tuples: see `regression_structure`; columns are those of X."""
+        """The tree of one learner as nested tuples: see `regression_structure`; columns are those of X.
+
+        Parameters
+        ----------
+        learner : int
+            Which learner, from 0.
+        of_class : int
+            Not used: a tree has all outputs.
+
+        Returns
+        -------
+        tuple
+            The root, with its branches inside.
+        """
         columns = self._started()
         if self._state.learners.kind[learner] != TREE:
             raise ValueError(f"learner {learner} is no tree")
@@ -144,7 +166,13 @@ class GradientStream(StreamEnsemble):
         return renamed(regression_structure(self._state.forest, int(self._state.learners.slot[learner])))
 
     def bound(self) -> RegretBound:
-        """What Theorem 5.1 or 5.2 says of this run, beside the mean regret against the best prediction of each row."""
+        """What Theorem 5.1 or 5.2 says of this run, beside the mean regret against the best prediction of each row.
+
+        Returns
+        -------
+        RegretBound
+            The bound beside what was measured; printing it tells both.
+        """
         self._started()
         loss, steps, progress = self._loss(), self._state.steps, self._state.progress
         rounds = float(progress.totals[ROUNDS])

@@ -19,10 +19,14 @@ class HoeffdingForest(StreamClassifier):
 
     Parameters
     ----------
-    estimator : a `HoeffdingTree` (default settings if None); ranges and feature subsets make the trees differ.
-    n_estimators : number of trees.
-    chunk_size : rows that go through the trees together; never changes a result.
-    random_state : seed, or numpy Generator.
+    estimator : learner or list of learners, optional
+        A `HoeffdingTree` (default settings if None); ranges and feature subsets make the trees differ.
+    n_estimators : int
+        Number of trees.
+    chunk_size : int
+        Rows that go through the trees together; never changes a result.
+    random_state : int or Generator, optional
+        Seed, or numpy Generator.
     """
 
     def __init__(
@@ -40,7 +44,20 @@ class HoeffdingForest(StreamClassifier):
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Self:
-        """The paper's trees on unweighted examples."""
+        """The paper's trees on unweighted examples.
+
+        Parameters
+        ----------
+        name : str
+            Name of the setting: "paper".
+        **changes : any
+            Parameters of the constructor that differ from it.
+
+        Returns
+        -------
+        model
+            A new model with this setting.
+        """
         return cls(**{"estimator": HoeffdingTree.preset(name, importance_scale=1.0)} | changes)
 
     def _plan(self, k: int) -> Plan:
@@ -50,7 +67,24 @@ class HoeffdingForest(StreamClassifier):
         return 1.0 / self.n_estimators
 
     def prequential_votes(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Predict, then learn, row by row; each tree's own prediction [n, trees], as places in `classes_`."""
+        """Predict, then learn, row by row; each tree's own prediction [n, trees], as places in `classes_`.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            The label of each row.
+        classes : array, optional
+            All labels that may come; by default those in y. Needed in the first call only.
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+
+        Returns
+        -------
+        array
+            Places in `classes_`, [n, trees].
+        """
         votes: list[np.ndarray] = []
         self._learn(X, y, classes, sample_weight, lambda guesses, trace, chunk: votes.append(trace.votes.T))
         return np.concatenate(votes)

@@ -17,7 +17,8 @@ from edgewise.theory.experts import VOTE
 class AdaOVA(AdaBoostOLM):
     """Adaboost.OLM over N groups of k trees, each tree telling one class from the rest (AdaOVA).
 
-    A group's distribution is the trees' probabilities of their own class, normalized. Parameters as `AdaBoostOLM`.
+    A group's distribution is the trees' probabilities of their own class, normalized. Parameters are those of
+    `AdaBoostOLM`.
     """
 
     _in_groups = True
@@ -29,7 +30,7 @@ class AdaOVA(AdaBoostOLM):
 class OneVsAllOLM(AdaBoostOLM):
     """k binary Adaboost.OL boosters of N trees, one per class (OvA); the largest margin decides.
 
-    A booster's margin is that of its experts, averaged with their Hedge weights. Parameters as `AdaBoostOLM`;
+    A booster's margin is that of its experts, averaged with their Hedge weights. Parameters are those of `AdaBoostOLM`;
     `follow` has no effect, since margins are compared and not labels. `edges_`, `learner_weights_`, `expert_weights_`
     and `expert_mistakes_` have a row for each class.
     """
@@ -55,6 +56,13 @@ class OneVsAllOLM(AdaBoostOLM):
         return np.stack([of(ensemble.committee) for ensemble in self._ensembles])
 
     def bound(self) -> Bound:
+        """Raise ValueError: no theorem speaks of this algorithm.
+
+        Returns
+        -------
+        Bound
+            Never.
+        """
         raise ValueError(
             "OneVsAllOLM has no mistake bound: the paper's theorems speak of one booster, not of k margins"
         )

@@ -31,17 +31,25 @@ class OnlineBMR(StreamRanker):
 
     Parameters
     ----------
-    estimator : the weak learner, or a list of which the last fills up. None: softmax regression, a logistic regression
-        per label, then eager warm-started trees on 20 random features each.
-    n_estimators : number of weak learners N.
-    edge : gamma in (0, 1), how much better than random guessing the learners are taken to be.
-    loss : "hinge": potentials for votes of any format; "rank": potentials for learners that vote a single label.
-    vote : format of the votes: "label" (the likeliest), "set" (the labels with more than an even share, or those that a
-        binary learner finds likelier than not) or "distribution"; a list gives each learner its own, the last fills up.
-        None: distributions; labels for the rank loss.
-    normalize_importance : whether importances are divided by their mean so far, learner by learner; not in the paper.
-    chunk_size : rows that go through the learners together; never changes a result.
-    random_state : seed, or numpy Generator.
+    estimator : learner or list of learners, optional
+        The weak learner, or a list of which the last fills up. None: softmax regression, a logistic regression per
+        label, then eager warm-started trees on 20 random features each.
+    n_estimators : int
+        Number of weak learners N.
+    edge : float
+        gamma in (0, 1), how much better than random guessing the learners are taken to be.
+    loss : str
+        "hinge": potentials for votes of any format; "rank": potentials for learners that vote a single label.
+    vote : str or list of str, optional
+        Format of the votes: "label" (the likeliest), "set" (the labels with more than an even share, or those that
+        a binary learner finds likelier than not) or "distribution"; a list gives each learner its own, the last
+        fills up. None: distributions; labels for the rank loss.
+    normalize_importance : bool
+        Whether importances are divided by their mean so far, learner by learner; not in the paper.
+    chunk_size : int
+        Rows that go through the learners together; never changes a result.
+    random_state : int or Generator, optional
+        Seed, or numpy Generator.
     """
 
     # Twice the authors' (3, 10), which is for potentials estimated from 100 random walks and misses the paper's loss on
@@ -105,6 +113,11 @@ class OnlineBMR(StreamRanker):
         """What Theorem 2 says of this run, beside the rank loss suffered; for examples of weight 1.
 
         Its leading term, the mean of phi_t^N(0), is the first term of Corollary 3 without the rounding of Appendix A.
+
+        Returns
+        -------
+        RankBound
+            What is allowed beside what was suffered; printing it tells both.
         """
         self._started()
         committee = self._ensemble.committee

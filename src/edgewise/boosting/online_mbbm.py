@@ -31,13 +31,20 @@ class OnlineMBBM(StreamClassifier):
 
     Parameters
     ----------
-    estimator : the weak learner, or a list of which the last fills up; a `HoeffdingTree` if None.
-    n_estimators : number of weak learners N.
-    edge : gamma in (0, 1), how much better than random guessing the learners are taken to be.
-    vote : "argmax": a learner votes its likeliest label; "cost": the label it expects to cost least (slower).
-    importance_bound : divides the importances; None for the number of classes, which brings them into [0, 1].
-    chunk_size : rows that go through the learners together; never changes a result.
-    random_state : seed, or numpy Generator.
+    estimator : learner or list of learners, optional
+        The weak learner, or a list of which the last fills up; a `HoeffdingTree` if None.
+    n_estimators : int
+        Number of weak learners N.
+    edge : float
+        gamma in (0, 1), how much better than random guessing the learners are taken to be.
+    vote : str
+        "argmax": a learner votes its likeliest label; "cost": the label it expects to cost least (slower).
+    importance_bound : float, optional
+        Divides the importances; None for the number of classes, which brings them into [0, 1].
+    chunk_size : int
+        Rows that go through the learners together; never changes a result.
+    random_state : int or Generator, optional
+        Seed, or numpy Generator.
     """
 
     def __init__(
@@ -61,7 +68,20 @@ class OnlineMBBM(StreamClassifier):
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Self:
-        """The authors' setting: their importances are not divided by k, and their per-tree factors by 10."""
+        """The authors' setting: their importances are not divided by k, and their per-tree factors by 10.
+
+        Parameters
+        ----------
+        name : str
+            Name of the setting: "paper".
+        **changes : any
+            Parameters of the constructor that differ from it.
+
+        Returns
+        -------
+        model
+            A new model with this setting.
+        """
         tree = HoeffdingTree.preset(name, importance_scale=(0.5, 20.0))
         settings: dict[str, Any] = {"estimator": tree, "vote": "cost", "importance_bound": 1.0}
         return cls(**settings | changes)
@@ -96,7 +116,13 @@ class OnlineMBBM(StreamClassifier):
         return np.eye(self._ensemble.learners.kind.size)[-1]
 
     def bound(self) -> Bound:
-        """What Theorem 2 and Corollary 3 say of this run, beside the mistakes made; for examples of weight 1."""
+        """What Theorem 2 and Corollary 3 say of this run, beside the mistakes made; for examples of weight 1.
+
+        Returns
+        -------
+        Bound
+            What is allowed beside what was made; printing it tells both.
+        """
         self._started()
         committee = self._ensemble.committee
         return majority_bound(

@@ -20,10 +20,14 @@ class OzaBoost(StreamClassifier):
 
     Parameters
     ----------
-    estimator : the weak learner, or a list of which the last fills up; a `HoeffdingTree` if None.
-    n_estimators : number of weak learners N.
-    chunk_size : rows that go through the learners together; never changes a result.
-    random_state : seed, or numpy Generator.
+    estimator : learner or list of learners, optional
+        The weak learner, or a list of which the last fills up; a `HoeffdingTree` if None.
+    n_estimators : int
+        Number of weak learners N.
+    chunk_size : int
+        Rows that go through the learners together; never changes a result.
+    random_state : int or Generator, optional
+        Seed, or numpy Generator.
     """
 
     def __init__(

@@ -67,6 +67,18 @@ class StreamBandit(StreamEnsemble):
         """The label to show for one example, a row or a table of one row. The first call needs `classes`.
 
         A row is a sequence of numbers, or anything that as the one row of an array has the columns of the model.
+
+        Parameters
+        ----------
+        x : sequence or table of one row
+            The example.
+        classes : array, optional
+            All labels that may be shown. The first call needs them.
+
+        Returns
+        -------
+        Decision
+            Label, propensity, probabilities, features and id.
         """
         if classes is None and self._is_plain(x):
             rows = Rows(self._columns, np.array(x[None, :]), np.zeros((1, 0), np.int32))
@@ -80,12 +92,38 @@ class StreamBandit(StreamEnsemble):
         return self._decide_all(Given(as_table(row), None), row, classes)[0]
 
     def decide_many(self, X: Any, *, classes: Any = None) -> list[Decision]:
-        """The labels to show for many examples, none of them learned before the last is decided."""
+        """The labels to show for many examples, none of them learned before the last is decided.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        classes : array, optional
+            All labels that may be shown. The first call needs them.
+
+        Returns
+        -------
+        list of Decision
+            A decision for each row.
+        """
         examples = given(X)
         return self._decide_all(examples, X if isinstance(X, np.ndarray | list | tuple) else examples.table, classes)
 
     def feedback(self, decision: Decision | int, correct: bool) -> bool:
-        """Learn whether the label of a decision was right; True if learned, False if it was known (`repeated_`)."""
+        """Learn whether the label of a decision was right; True if learned, False if it was known (`repeated_`).
+
+        Parameters
+        ----------
+        decision : Decision or int
+            The decision, or its id.
+        correct : bool
+            Whether the label shown was right.
+
+        Returns
+        -------
+        bool
+            Whether something was learned.
+        """
         self._started()
         if not isinstance(correct, bool | np.bool_) and correct not in (0, 1):
             raise ValueError(f"correct={correct!r}: True if the label was right, False if it was wrong")
@@ -102,21 +140,69 @@ class StreamBandit(StreamEnsemble):
         return True
 
     def prequential(self, X: Any, y: Any, *, classes: Any = None) -> np.ndarray:
-        """Replay a labelled stream as a bandit: show, hear right or wrong, learn, row by row; the labels shown."""
+        """Replay a labelled stream as a bandit: show, hear right or wrong, learn, row by row; the labels shown.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            The label of each row.
+        classes : array, optional
+            All labels that may come; by default those in y. Needed in the first call only.
+
+        Returns
+        -------
+        array
+            The labels [n] that were shown.
+        """
         shown = [cast.shown for cast in self._replay(X, y, classes)]
         return self.classes_[np.concatenate(shown) if shown else np.zeros(0, np.int64)]
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Replay further rows. The first call fixes the columns and the classes (`classes`, or those in y)."""
+        """Replay further rows. The first call fixes the columns and the classes (`classes`, or those in y).
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            The label of each row.
+        classes : array, optional
+            All labels that may come; by default those in y. Needed in the first call only.
+        """
         self.prequential(X, y, classes=classes)
         return self
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Forget everything, then replay these rows in their order."""
+        """Forget everything, then replay these rows in their order.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            The label of each row.
+        """
         return self._fit(X, y)
 
     def trace(self, X: Any, y: Any, *, classes: Any = None) -> BanditHistory:
-        """Like `prequential`, but tells everything that happened."""
+        """Like `prequential`, but tells everything that happened.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            The label of each row.
+        classes : array, optional
+            All labels that may come; by default those in y. Needed in the first call only.
+
+        Returns
+        -------
+        BanditHistory
+            A record of arrays, one row for each round.
+        """
         casts = list(self._replay(X, y, classes))
         if not casts:
             raise ValueError("X has 0 rows: there is nothing to trace")
@@ -137,22 +223,68 @@ class StreamBandit(StreamEnsemble):
     # -- predicting --------------------------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> np.ndarray:
-        """The guess for each row, without exploration. Never random: the experts' weighted vote decides."""
+        """The guess for each row, without exploration. Never random: the experts' weighted vote decides.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        array
+            The guesses [n].
+        """
         guesses, _ = self._vote(X)
         return self.classes_[guesses]
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores [n, k] behind the predictions; for two classes, second minus first, as in scikit-learn."""
+        """Scores [n, k] behind the predictions; for two classes, second minus first, as in scikit-learn.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        array
+            Scores [n, k]; for two classes [n].
+        """
         _, scores = self._vote(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities [n, k] of the classes, without exploration."""
+        """Probabilities [n, k] of the classes, without exploration.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        array
+            Probabilities [n, k], in the order of `classes_`.
+        """
         _, scores = self._vote(X)
         return self._probabilities(scores)
 
     def score(self, X: Any, y: Any) -> float:
-        """Accuracy of `predict`."""
+        """Accuracy of `predict`.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            The label of each row.
+
+        Returns
+        -------
+        float
+            The share of rows whose prediction is right.
+        """
         return float(np.mean(self.predict(X) == np.asarray(y)))
 
     # -- what can be seen --------------------------------------------------------------------------------------------

@@ -39,45 +39,166 @@ class StreamClassifier(StreamEnsemble):
     # -- learning and predicting -----------------------------------------------------------------------------------
 
     def prequential(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Predict, then learn, row by row; the predictions."""
+        """Predict, then learn, row by row; the predictions.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            The label of each row.
+        classes : array, optional
+            All labels that may come; by default those in y. Needed in the first call only.
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+
+        Returns
+        -------
+        array
+            The labels [n], each predicted before its row was learned.
+        """
         guesses, _ = self._learn(X, y, classes, sample_weight)
         return self.classes_[guesses]
 
     def prequential_proba(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Predict, then learn, row by row; the probabilities [n, k] that were predicted."""
+        """Predict, then learn, row by row; the probabilities [n, k] that were predicted.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            The label of each row.
+        classes : array, optional
+            All labels that may come; by default those in y. Needed in the first call only.
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+
+        Returns
+        -------
+        array
+            The probabilities [n, k], each row's predicted before it was learned.
+        """
         _, decisions = self._learn(X, y, classes, sample_weight, in_scores=True)
         return self._probabilities(decisions)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn further rows. The first call fixes the columns and the classes (`classes`, or those in y)."""
+        """Learn further rows. The first call fixes the columns and the classes (`classes`, or those in y).
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            The label of each row.
+        classes : array, optional
+            All labels that may come; by default those in y. Needed in the first call only.
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+        """
         self._learn(X, y, classes, sample_weight)
         return self
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, then learn these rows in their order."""
+        """Forget everything, then learn these rows in their order.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            The label of each row.
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+        """
         return self._fit(X, y, sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The label of each row. Never random: where Hedge would draw an expert, the experts' weighted vote decides."""
+        """The label of each row. Never random: where Hedge would draw an expert, the experts' weighted vote decides.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        array
+            The labels [n].
+        """
         guesses, _ = self._vote(X)
         return self.classes_[guesses]
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores [n, k] behind the predictions; for two classes, second minus first, as in scikit-learn."""
+        """Scores [n, k] behind the predictions; for two classes, second minus first, as in scikit-learn.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        array
+            Scores [n, k]; for two classes [n].
+        """
         _, decisions = self._vote(X)
         return decisions[:, 1] - decisions[:, 0] if decisions.shape[1] == 2 else decisions
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities [n, k] of the classes."""
+        """Probabilities [n, k] of the classes.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        array
+            Probabilities [n, k], in the order of `classes_`.
+        """
         _, decisions = self._vote(X)
         return self._probabilities(decisions)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy of `predict`."""
+        """Accuracy of `predict`.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            The label of each row.
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+
+        Returns
+        -------
+        float
+            The share of rows whose prediction is right.
+        """
         return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
 
     def trace(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> History:
-        """Like `prequential`, but tells everything that happened: votes, importances, weights, experts."""
+        """Like `prequential`, but tells everything that happened: votes, importances, weights, experts.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            The label of each row.
+        classes : array, optional
+            All labels that may come; by default those in y. Needed in the first call only.
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+
+        Returns
+        -------
+        History
+            A record of arrays, one row for each round.
+        """
         pieces: list[History] = []
 
         def keep(guesses: np.ndarray, trace: Trace, chunk: Chunk) -> None:

@@ -50,7 +50,20 @@ class StreamEnsemble(Saveable, Estimator):
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Self:
-        """The booster with the setting of a paper: "paper" is Jung, Goetz and Tewari 2017, Appendix E."""
+        """The booster with the setting of a paper: "paper" is Jung, Goetz and Tewari 2017, Appendix E.
+
+        Parameters
+        ----------
+        name : str
+            Name of the setting: "paper".
+        **changes : any
+            Parameters of the constructor that differ from it.
+
+        Returns
+        -------
+        model
+            A new model with this setting.
+        """
         tree = {"estimator": HoeffdingTree.preset(name)}
         return cls(**tree | changes)
 
@@ -80,6 +93,7 @@ class StreamEnsemble(Saveable, Estimator):
 
     @property
     def n_features_in_(self) -> int:
+        """How many columns the rows have."""
         return len(self._started().names)
 
     @property
@@ -112,6 +126,18 @@ class StreamEnsemble(Saveable, Estimator):
         """The tree of one learner as nested tuples: see `edgewise.learners.forest.structure`; columns are those of X.
 
         `of_class` picks the tree where the learner is a group with a tree for each class.
+
+        Parameters
+        ----------
+        learner : int
+            Which learner, from 0.
+        of_class : int
+            Which tree of a group that has one for each class.
+
+        Returns
+        -------
+        tuple
+            The root, with its branches inside.
         """
         columns = self._started()
         learners = self._ensemble.learners

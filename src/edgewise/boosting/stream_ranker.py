@@ -65,7 +65,20 @@ class StreamRanker(StreamEnsemble):
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Self:
-        """The authors' setting: their trees, on 20 random features each, which vote with their distributions."""
+        """The authors' setting: their trees, on 20 random features each, which vote with their distributions.
+
+        Parameters
+        ----------
+        name : str
+            Name of the setting: "paper".
+        **changes : any
+            Parameters of the constructor that differ from it.
+
+        Returns
+        -------
+        model
+            A new model with this setting.
+        """
         tree = HoeffdingTree.preset(name, importance_scale=cls._importance_scale, max_features=20)
         settings: dict[str, Any] = {"estimator": tree, "normalize_importance": False}
         return cls(**settings | cls._preset_settings() | changes)
@@ -78,7 +91,24 @@ class StreamRanker(StreamEnsemble):
     # -- learning and predicting -----------------------------------------------------------------------------------
 
     def prequential(self, X: Any, y: Any, *, labels: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Score, then learn, row by row; the scores [n, k] of the expert that was followed."""
+        """Score, then learn, row by row; the scores [n, k] of the expert that was followed.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array, frame or sparse matrix
+            Label sets as an indicator matrix [n, k]; or one label for each row.
+        labels : array, optional
+            Names of the columns of y; by default a frame's names, or numbers.
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+
+        Returns
+        -------
+        array
+            Scores [n, k], each row's given before it was learned.
+        """
         return self._learn(X, y, labels, sample_weight)
 
     def partial_fit(
@@ -89,30 +119,85 @@ class StreamRanker(StreamEnsemble):
         y is an indicator matrix: an array, a frame or a scipy sparse matrix. `labels` names its columns; by default
         they have the names of a frame's columns, or their numbers. A vector of labels stands for label sets of one;
         `labels` are then all that there are. `classes` is scikit-learn's word for `labels`.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array, frame or sparse matrix
+            Label sets as an indicator matrix [n, k]; or one label for each row.
+        labels : array, optional
+            Names of the columns of y; by default a frame's names, or numbers.
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+        classes : array, optional
+            The same as `labels`.
         """
         self._learn(X, y, labels if classes is None else classes, sample_weight)
         return self
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, then learn these rows in their order."""
+        """Forget everything, then learn these rows in their order.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array, frame or sparse matrix
+            Label sets as an indicator matrix [n, k]; or one label for each row.
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+        """
         return self._fit(X, y, sample_weight)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores [n, k]: a label with a higher one is ranked above. Never random: see `follow` of the booster.
 
         Of two single labels, second minus first, as in scikit-learn.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        array
+            Scores [n, k].
         """
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if self._single and scores.shape[1] == 2 else scores
 
     def rank(self, X: Any) -> np.ndarray:
-        """Labels [n, k] of each row in order, best first; ties go to the lowest label."""
+        """Labels [n, k] of each row in order, best first; ties go to the lowest label.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        array
+            Labels [n, k].
+        """
         order = np.argsort(-self._scores(X), axis=1, kind="stable")
         return self.labels_[order]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability [n, k] that each label is relevant: `edgewise.boosting.calibration`; of single labels, that
-        it is the one."""
+        it is the one.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        array
+            Probabilities [n, k].
+        """
         scores = self._scores(X)
         if self._single:
             return self._shares(scores)
@@ -121,14 +206,40 @@ class StreamRanker(StreamEnsemble):
         return p
 
     def predict(self, X: Any) -> np.ndarray:
-        """Indicator matrix [n, k]: the labels as likely relevant as not, or more; of single labels, the best."""
+        """Indicator matrix [n, k]: the labels as likely relevant as not, or more; of single labels, the best.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        array
+            0 and 1, [n, k].
+        """
         if self._single:
             best = self._scores(X).argmax(axis=1)
             return self.labels_[best]
         return (self.predict_proba(X) >= 0.5).astype(np.int64)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """1 minus scikit-learn's `label_ranking_loss` of the scores."""
+        """1 minus scikit-learn's `label_ranking_loss` of the scores.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array, frame or sparse matrix
+            Label sets as an indicator matrix [n, k]; or one label for each row.
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+
+        Returns
+        -------
+        float
+            1 where every pair of labels is in order.
+        """
         from sklearn.metrics import label_ranking_loss
 
         self._started()

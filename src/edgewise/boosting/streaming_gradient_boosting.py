@@ -47,7 +47,22 @@ class StreamingGradientBoostingRegressor(GradientStream):
     _flat: bool  # whether y came as one number per row
 
     def prequential(self, X: Any, y: Any, *, sample_weight: Any = None) -> np.ndarray:
-        """Predict, then learn, row by row; the predictions, in the shape of y."""
+        """Predict, then learn, row by row; the predictions, in the shape of y.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            Targets, [n] or [n, m].
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+
+        Returns
+        -------
+        array
+            Predictions, each made before its row was learned.
+        """
         X = given(X)
         targets = target_array(y, len(X.table))
         if hasattr(self, "_columns") and targets.shape[1] != self._n_outputs:
@@ -57,21 +72,67 @@ class StreamingGradientBoostingRegressor(GradientStream):
         return predictions[:, 0] if self._flat else predictions
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn further rows. The first call fixes the columns and the outputs."""
+        """Learn further rows. The first call fixes the columns and the outputs.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            Targets, [n] or [n, m].
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+        """
         self.prequential(X, y, sample_weight=sample_weight)
         return self
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, then learn these rows in their order."""
+        """Forget everything, then learn these rows in their order.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            Targets, [n] or [n, m].
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+        """
         return self._fit(X, y, sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The prediction of each row."""
+        """The prediction of each row.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        array
+            Predictions, [n] or [n, m].
+        """
         predictions = self._speak(X)
         return predictions[:, 0] if self._flat else predictions
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R^2 of `predict`, over all outputs together."""
+        """R^2 of `predict`, over all outputs together.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            Targets, [n] or [n, m].
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+
+        Returns
+        -------
+        float
+            R^2.
+        """
         X = given(X)
         targets = target_array(y, len(X.table))
         weights = weight_array(sample_weight, len(targets))[:, None]
@@ -91,9 +152,12 @@ class StreamingGradientBoostingRegressor(GradientStream):
 class StreamingGradientBoostingClassifier(GradientStream):
     """Streaming gradient boosting of classes.
 
-    Parameters are those of `StreamingGradientBoostingRegressor`, but for
+    Parameters are those of `StreamingGradientBoostingRegressor`, but for the loss.
 
-    loss : "logistic", "hinge" or "softmax", a loss object, or a loss of your own; None: logistic for two classes, else
+    Parameters
+    ----------
+    loss : str or loss, optional
+        "logistic", "hinge" or "softmax", a loss object, or a loss of your own; None: logistic for two classes, else
         softmax. Softmax has an output for each class, with targets 0 and 1. Other losses have targets -1 and 1: of one
         output for two classes, else of an output for each class against the rest.
     """
@@ -103,40 +167,144 @@ class StreamingGradientBoostingClassifier(GradientStream):
     mistakes_: int
 
     def prequential(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Predict, then learn, row by row; the predicted labels."""
+        """Predict, then learn, row by row; the predicted labels.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            The label of each row.
+        classes : array, optional
+            All labels that may come; by default those in y. Needed in the first call only.
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+
+        Returns
+        -------
+        array
+            The labels [n], each predicted before its row was learned.
+        """
         decisions = self._play(X, y, classes, sample_weight)
         return self.classes_[codes_of(decisions)]
 
     def prequential_proba(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Predict, then learn, row by row; the probabilities [n, k] that were predicted."""
+        """Predict, then learn, row by row; the probabilities [n, k] that were predicted.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            The label of each row.
+        classes : array, optional
+            All labels that may come; by default those in y. Needed in the first call only.
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+
+        Returns
+        -------
+        array
+            The probabilities [n, k], each row's predicted before it was learned.
+        """
         decisions = self._play(X, y, classes, sample_weight)
         return self._probabilities(decisions)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn further rows. The first call fixes the columns and the classes (`classes`, or those in y)."""
+        """Learn further rows. The first call fixes the columns and the classes (`classes`, or those in y).
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            The label of each row.
+        classes : array, optional
+            All labels that may come; by default those in y. Needed in the first call only.
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+        """
         self._play(X, y, classes, sample_weight)
         return self
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, then learn these rows in their order."""
+        """Forget everything, then learn these rows in their order.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            The label of each row.
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+        """
         return self._fit(X, y, sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The label of each row."""
+        """The label of each row.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        array
+            The labels [n].
+        """
         decisions = self._speak(X)
         return self.classes_[codes_of(decisions)]
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """The predictions y: [n] where there is one output, else [n, k]."""
+        """The predictions y: [n] where there is one output, else [n, k].
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        array
+            Outputs.
+        """
         decisions = self._speak(X)
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities [n, k] of the classes: softmax of the outputs, or their logistic function, made to sum to 1."""
+        """Probabilities [n, k] of the classes: softmax of the outputs, or their logistic function, made to sum to 1.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        array
+            Probabilities [n, k], in the order of `classes_`.
+        """
         return self._probabilities(self._speak(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy of `predict`."""
+        """Accuracy of `predict`.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            The label of each row.
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+
+        Returns
+        -------
+        float
+            The share of rows whose prediction is right.
+        """
         return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
 
     # -- inside ----------------------------------------------------------------------------------------------------

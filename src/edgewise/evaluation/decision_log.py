@@ -30,8 +30,14 @@ from edgewise.streams.table import Feature, Rows, Table, as_table
 class DecisionLog:
     """Where decisions and feedback are appended: JSON Lines (`.jsonl`) or a folder of Parquet parts (`.parquet`).
 
-    `classes` are the labels that a decision may show, in the order of its probabilities. JSON Lines are flushed with
-    every event; Parquet holds up to 1,000 events until `flush` or `close`.
+    JSON Lines are flushed with every event; Parquet holds up to 1,000 events until `flush` or `close`.
+
+    Parameters
+    ----------
+    path : str or path
+        Where the log is; the ending tells the format. One that is there is continued.
+    classes : array
+        The labels that a decision may show, in the order of its probabilities.
     """
 
     def __init__(self, path: str | os.PathLike[str], classes: Any) -> None:
@@ -41,7 +47,13 @@ class DecisionLog:
         self._storage = open_log(path, self.classes)
 
     def write(self, decision: Any) -> None:
-        """Append a decision: its id, label, propensity, probabilities and features."""
+        """Append a decision: its id, label, propensity, probabilities and features.
+
+        Parameters
+        ----------
+        decision : Decision
+            What `decide` of a bandit gave.
+        """
         label, propensity = _plain(decision.label), float(decision.propensity)
         probabilities = np.asarray(decision.probabilities, np.float64)
         if label not in self.classes:
@@ -62,11 +74,26 @@ class DecisionLog:
         )
 
     def write_many(self, decisions: Iterable[Any]) -> None:
+        """Append several decisions.
+
+        Parameters
+        ----------
+        decisions : iterable of Decision
+            In this order.
+        """
         for decision in decisions:
             self.write(decision)
 
     def feedback(self, decision: Any, correct: bool) -> None:
-        """Append the feedback to a decision, given by itself or by its id."""
+        """Append the feedback to a decision, given by itself or by its id.
+
+        Parameters
+        ----------
+        decision : Decision or int
+            The decision, or its id.
+        correct : bool
+            Whether it was right.
+        """
         number = decision if isinstance(decision, int | np.integer) else decision.id
         self._storage.append({"event": "feedback", "id": int(number), "correct": bool(correct)})
 
@@ -75,6 +102,7 @@ class DecisionLog:
         self._storage.flush()
 
     def close(self) -> None:
+        """Write what is still held, and end."""
         self._storage.close()
 
     def __enter__(self) -> Self:
@@ -126,7 +154,18 @@ class LoggedDecisions:
 
 
 def read_log(path: str | os.PathLike[str]) -> LoggedDecisions:
-    """A log as arrays, feedback joined to decisions. A last line that was cut off is left out with a warning."""
+    """A log as arrays, feedback joined to decisions. A last line that was cut off is left out with a warning.
+
+    Parameters
+    ----------
+    path : str or path
+        Where the file is.
+
+    Returns
+    -------
+    LoggedDecisions
+        Rows, labels shown, propensities, probabilities and rewards.
+    """
     stored = read_events(path)
     decisions: list[Event] = []
     rewards: list[float] = []

@@ -146,7 +146,20 @@ class ModelSpec:
 
     @classmethod
     def parse(cls, text: str, preset: str | None = None) -> ModelSpec:
-        """Read `name[:edge][@preset]`; `preset` is used where the text names none."""
+        """Read a model as the command line names it.
+
+        Parameters
+        ----------
+        text : str
+            `name[:edge][@preset]`.
+        preset : str, optional
+            Used where the text names none.
+
+        Returns
+        -------
+        ModelSpec
+            The model asked for.
+        """
         rest, at, own_preset = text.strip().partition("@")
         name, colon, edge_text = rest.partition(":")
         if name not in MODELS:
@@ -159,6 +172,20 @@ class ModelSpec:
         return cls(name, _edge(edge_text, text) if colon else None, own_preset if at else preset)
 
     def make(self, n_learners: int, seed: int | None) -> Any:
+        """The model.
+
+        Parameters
+        ----------
+        n_learners : int
+            Number of weak learners.
+        seed : int, optional
+            Its `random_state`.
+
+        Returns
+        -------
+        model
+            A new one.
+        """
         further = {} if self.edge is None else {"edge": self.edge}
         if MODELS[self.name].bandit and self.rate is not None:
             further["exploration"] = self.rate

@@ -51,13 +51,47 @@ class Estimate(NamedTuple):
 def inverse_propensity(
     log: LoggedDecisions, policy: Any, *, max_weight: float = math.inf, risk: float = 0.05
 ) -> Estimate:
-    """Rewards weighted by w: without bias, noisy where propensities are small. `max_weight` cuts w off, with bias."""
+    """Rewards weighted by w: without bias, noisy where propensities are small. `max_weight` cuts w off, with bias.
+
+    Parameters
+    ----------
+    log : LoggedDecisions
+        What `edgewise.read_log` gave, without decisions that have no feedback.
+    policy : array or model
+        Probabilities [n, k] of showing each label, or a model whose predictions would be shown.
+    max_weight : float
+        Largest weight; larger ones are cut off.
+    risk : float
+        Probability with which the interval may miss.
+
+    Returns
+    -------
+    Estimate
+        Value, standard error, interval, effective number of decisions, largest weight.
+    """
     weights = importance_weights(log, policy, max_weight)
     return _mean("inverse propensity", weights * log.rewards, weights, risk)
 
 
 def self_normalized(log: LoggedDecisions, policy: Any, *, max_weight: float = math.inf, risk: float = 0.05) -> Estimate:
-    """As `inverse_propensity`, divided by the sum of the weights: stays within the rewards, bias of order 1/n."""
+    """As `inverse_propensity`, divided by the sum of the weights: stays within the rewards, bias of order 1/n.
+
+    Parameters
+    ----------
+    log : LoggedDecisions
+        What `edgewise.read_log` gave, without decisions that have no feedback.
+    policy : array or model
+        Probabilities [n, k] of showing each label, or a model whose predictions would be shown.
+    max_weight : float
+        Largest weight; larger ones are cut off.
+    risk : float
+        Probability with which the interval may miss.
+
+    Returns
+    -------
+    Estimate
+        Value, standard error, interval, effective number of decisions, largest weight.
+    """
     weights = importance_weights(log, policy, max_weight)
     total = float(weights.sum())
     if total == 0.0:
@@ -69,7 +103,24 @@ def self_normalized(log: LoggedDecisions, policy: Any, *, max_weight: float = ma
 
 
 def direct_method(log: LoggedDecisions, policy: Any, reward_model: Any, *, risk: float = 0.05) -> Estimate:
-    """What the reward model says; its own error is not in the interval."""
+    """What the reward model says; its own error is not in the interval.
+
+    Parameters
+    ----------
+    log : LoggedDecisions
+        What `edgewise.read_log` gave, without decisions that have no feedback.
+    policy : array or model
+        Probabilities [n, k] of showing each label, or a model whose predictions would be shown.
+    reward_model : array or classifier
+        Expected rewards [n, k], or a classifier whose probabilities they are.
+    risk : float
+        Probability with which the interval may miss.
+
+    Returns
+    -------
+    Estimate
+        Value, standard error, interval, effective number of decisions, largest weight.
+    """
     weights = importance_weights(log, policy)
     return _mean("direct method", _expected(log, policy, reward_model), weights, risk)
 
@@ -77,7 +128,26 @@ def direct_method(log: LoggedDecisions, policy: Any, reward_model: Any, *, risk:
 def doubly_robust(
     log: LoggedDecisions, policy: Any, reward_model: Any, *, max_weight: float = math.inf, risk: float = 0.05
 ) -> Estimate:
-    """The reward model, corrected by weighted residuals: without bias if propensities or model are right."""
+    """The reward model, corrected by weighted residuals: without bias if propensities or model are right.
+
+    Parameters
+    ----------
+    log : LoggedDecisions
+        What `edgewise.read_log` gave, without decisions that have no feedback.
+    policy : array or model
+        Probabilities [n, k] of showing each label, or a model whose predictions would be shown.
+    reward_model : array or classifier
+        Expected rewards [n, k], or a classifier whose probabilities they are.
+    max_weight : float
+        Largest weight; larger ones are cut off.
+    risk : float
+        Probability with which the interval may miss.
+
+    Returns
+    -------
+    Estimate
+        Value, standard error, interval, effective number of decisions, largest weight.
+    """
     weights = importance_weights(log, policy, max_weight)
     shown = reward_matrix(log, reward_model)[np.arange(len(log)), log.actions]
     terms = _expected(log, policy, reward_model) + weights * (log.rewards - shown)
@@ -92,7 +162,26 @@ def evaluate_policy(
     max_weight: float = math.inf,
     risk: float = 0.05,
 ) -> list[Estimate]:
-    """All estimates that can be made: those with a reward model only if there is one."""
+    """All estimates that can be made: those with a reward model only if there is one.
+
+    Parameters
+    ----------
+    log : LoggedDecisions
+        What `edgewise.read_log` gave, without decisions that have no feedback.
+    policy : array or model
+        Probabilities [n, k] of showing each label, or a model whose predictions would be shown.
+    reward_model : array or classifier, optional
+        Expected rewards [n, k], or a classifier whose probabilities they are.
+    max_weight : float
+        Largest weight; larger ones are cut off.
+    risk : float
+        Probability with which the interval may miss.
+
+    Returns
+    -------
+    list of Estimate
+        Two, or four with a reward model.
+    """
     matrix = policy_matrix(log, policy)
     estimates = [
         inverse_propensity(log, matrix, max_weight=max_weight, risk=risk),
@@ -108,7 +197,22 @@ def evaluate_policy(
 
 
 def importance_weights(log: LoggedDecisions, policy: Any, max_weight: float = math.inf) -> np.ndarray:
-    """w = pi(a|x) / p of each decision, cut off at `max_weight`."""
+    """w = pi(a|x) / p of each decision, cut off at `max_weight`.
+
+    Parameters
+    ----------
+    log : LoggedDecisions
+        What `edgewise.read_log` gave, without decisions that have no feedback.
+    policy : array or model
+        Probabilities [n, k] of showing each label, or a model whose predictions would be shown.
+    max_weight : float
+        Largest weight; larger ones are cut off.
+
+    Returns
+    -------
+    array
+        Weights [n].
+    """
     if not max_weight > 0.0:
         raise ValueError(f"max_weight={max_weight!r}: a positive number")
     if not len(log):
@@ -128,19 +232,58 @@ def importance_weights(log: LoggedDecisions, policy: Any, max_weight: float = ma
 
 
 def greedy(model: Any, log: LoggedDecisions) -> np.ndarray:
-    """The policy [n, k] that shows what the model predicts."""
+    """The policy [n, k] that shows what the model predicts.
+
+    Parameters
+    ----------
+    model : classifier
+        Its classes are those of the log.
+    log : LoggedDecisions
+        What `edgewise.read_log` gave, without decisions that have no feedback.
+
+    Returns
+    -------
+    array
+        Probabilities 0 and 1.
+    """
     return np.eye(log.classes.size)[_actions(log, model.predict(_examples(log)))]
 
 
 def sampling(model: Any, log: LoggedDecisions) -> np.ndarray:
-    """The policy [n, k] that draws a label from the model's probabilities; 0 for classes that it does not know."""
+    """The policy [n, k] that draws a label from the model's probabilities; 0 for classes that it does not know.
+
+    Parameters
+    ----------
+    model : classifier
+        Its classes are those of the log.
+    log : LoggedDecisions
+        What `edgewise.read_log` gave, without decisions that have no feedback.
+
+    Returns
+    -------
+    array
+        Probabilities [n, k].
+    """
     matrix = np.zeros((len(log), log.classes.size))
     matrix[:, _actions(log, model.classes_)] = np.asarray(model.predict_proba(_examples(log)))
     return matrix
 
 
 def policy_matrix(log: LoggedDecisions, policy: Any) -> np.ndarray:
-    """The probabilities [n, k] with which a policy shows each label: a matrix as it is, a model's `greedy` choice."""
+    """The probabilities [n, k] with which a policy shows each label: a matrix as it is, a model's `greedy` choice.
+
+    Parameters
+    ----------
+    log : LoggedDecisions
+        What `edgewise.read_log` gave, without decisions that have no feedback.
+    policy : array or model
+        Probabilities [n, k] of showing each label, or a model whose predictions would be shown.
+
+    Returns
+    -------
+    array
+        Probabilities [n, k].
+    """
     if hasattr(policy, "predict"):
         policy = greedy(policy, log)
     elif hasattr(policy, "predict_proba"):
@@ -153,7 +296,20 @@ def policy_matrix(log: LoggedDecisions, policy: Any) -> np.ndarray:
 
 
 def reward_matrix(log: LoggedDecisions, reward_model: Any) -> np.ndarray:
-    """Expected rewards [n, k]: a matrix as it is, or a classifier's probabilities."""
+    """Expected rewards [n, k]: a matrix as it is, or a classifier's probabilities.
+
+    Parameters
+    ----------
+    log : LoggedDecisions
+        What `edgewise.read_log` gave, without decisions that have no feedback.
+    reward_model : array or classifier
+        Expected rewards [n, k], or a classifier whose probabilities they are.
+
+    Returns
+    -------
+    array
+        Rewards [n, k].
+    """
     if hasattr(reward_model, "predict_proba"):
         reward_model = sampling(reward_model, log)
     return _matrix(log, reward_model, "the reward model")

@@ -38,6 +38,26 @@ def evaluate(
     """Run a model over examples in the order given; the model has learned them all afterwards.
 
     X is anything `edgewise.Table` can be made from. `classes` are all labels that may come (default: those in y).
+
+    Parameters
+    ----------
+    model : online model
+        It has learned all rows afterwards.
+    X : array, frame or Table
+        Rows, as `edgewise.as_table` takes them.
+    y : array
+        The label of each row.
+    classes : array, optional
+        All labels that may come; by default those in y. Needed in the first call only.
+    progress : callable, optional
+        Called after every chunk with the rows done and the measure so far.
+    chunk_rows : int
+        Rows that go to the model in one call.
+
+    Returns
+    -------
+    Run
+        Accuracy, curve, confusion, time and memory.
     """
     if chunk_rows < 1:
         raise ValueError(f"chunk_rows={chunk_rows}: at least 1")
@@ -57,6 +77,22 @@ def evaluate_stream(
 
     Time is that of `model.prequential` alone. Kernels are compiled (or read from their cache) before the clock starts:
     a small untrained twin of the model, with the same settings, goes through the first 50 rows.
+
+    Parameters
+    ----------
+    model : online model
+        It has learned all rows afterwards.
+    chunks : iterable of (X, y)
+        The stream.
+    classes : array
+        All labels that may come.
+    progress : callable, optional
+        Called after every chunk with the rows done and the measure so far.
+
+    Returns
+    -------
+    Run
+        Accuracy, curve, confusion, time and memory.
     """
     labels = np.unique(np.asarray(classes))
     tally = _Tally(labels.size)

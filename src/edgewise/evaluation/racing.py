@@ -53,6 +53,8 @@ class Summary(NamedTuple):
 
 
 class Race(NamedTuple):
+    """What a race gives: its runs, and a line for each stream and model."""
+
     runs: list[StreamRun]
     summary: list[Summary]
 
@@ -67,7 +69,30 @@ def race(
     progress: Callable[[Step], None] | None = None,
     chunk_rows: int = CHUNK_ROWS,
 ) -> Race:
-    """Run every model over every stream once per seed; see `race_runs`."""
+    """Run every model over every stream once per seed; see `race_runs`.
+
+    Parameters
+    ----------
+    models : mapping
+        Name -> function of a seed that makes the model.
+    data : mapping
+        Name -> (X, y).
+    seeds : sequence of int
+        One run for each.
+    order : str
+        "shuffled" by the seed, or "file".
+    rows : int, optional
+        How many rows of each stream; all by default.
+    progress : callable, optional
+        Called with a `Step` after every chunk.
+    chunk_rows : int
+        Rows that go to the model in one call.
+
+    Returns
+    -------
+    Race
+        The runs, and a summary of them.
+    """
     runs = list(race_runs(models, data, seeds, order=order, rows=rows, progress=progress, chunk_rows=chunk_rows))
     return Race(runs, summarize(runs))
 
@@ -88,6 +113,28 @@ def race_runs(
     all models see the same orders. With `order="file"` rows stay as they are and the seed only reaches the model.
     `rows` keeps the first so many rows of the order; the classes are those of all rows of the stream. Labels [n] are
     guessed; label sets, an indicator matrix [n, k], are ranked.
+
+    Parameters
+    ----------
+    models : mapping
+        Name -> function of a seed that makes the model.
+    data : mapping
+        Name -> (X, y).
+    seeds : sequence of int
+        One run for each.
+    order : str
+        "shuffled" by the seed, or "file".
+    rows : int, optional
+        How many rows of each stream; all by default.
+    progress : callable, optional
+        Called with a `Step` after every chunk.
+    chunk_rows : int
+        Rows that go to the model in one call.
+
+    Returns
+    -------
+    iterator of runs
+        `Run` for labels, `RankingRun` for label sets.
     """
     for name, (X, y) in data.items():
         table, labels = as_table(X), np.asarray(y.toarray() if hasattr(y, "toarray") else y)
@@ -113,7 +160,18 @@ def row_order(n: int, order: str, seed: int) -> np.ndarray:
 
 
 def summarize(runs: Sequence[StreamRun]) -> list[Summary]:
-    """Mean and standard error over seeds, one line per stream and model, in the order of first appearance."""
+    """Mean and standard error over seeds, one line per stream and model, in the order of first appearance.
+
+    Parameters
+    ----------
+    runs : sequence of runs
+        What `race_runs` gave.
+
+    Returns
+    -------
+    list of Summary
+        One for each stream and model.
+    """
     groups: dict[tuple[Any, ...], list[StreamRun]] = {}
     for run in runs:
         groups.setdefault((type(run), run.data, run.model, run.learners, run.order, run.rows), []).append(run)

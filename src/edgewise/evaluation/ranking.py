@@ -32,6 +32,24 @@ def evaluate_ranking(
     """Run a model over examples and their label sets, an indicator matrix (dense or scipy sparse), in the order given.
 
     Time is that of `model.prequential` alone, without compiling; the model has learned all rows afterwards.
+
+    Parameters
+    ----------
+    model : online model
+        It has learned all rows afterwards.
+    X : array, frame or Table
+        Rows, as `edgewise.as_table` takes them.
+    Y : array or sparse matrix
+        Label sets as an indicator matrix [n, k].
+    progress : callable, optional
+        Called after every chunk with the rows done and the measure so far.
+    chunk_rows : int
+        Rows that go to the model in one call.
+
+    Returns
+    -------
+    RankingRun
+        Measures, curve, time and memory.
     """
     if chunk_rows < 1:
         raise ValueError(f"chunk_rows={chunk_rows}: at least 1")

@@ -40,7 +40,20 @@ class RankingMeasures(NamedTuple):
 
 
 def measure_ranking(Y: Any, scores: Any) -> RankingMeasures:
-    """All measures at once; Y is dense or scipy sparse."""
+    """All measures at once; Y is dense or scipy sparse.
+
+    Parameters
+    ----------
+    Y : array or sparse matrix
+        Label sets as an indicator matrix [n, k].
+    scores : array
+        Scores [n, k].
+
+    Returns
+    -------
+    RankingMeasures
+        Means over the rows.
+    """
     relevant, s = checked(Y, scores)
     if len(s) == 0:
         raise ValueError("no rows: there is nothing to measure")

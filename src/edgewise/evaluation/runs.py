@@ -77,10 +77,24 @@ class StreamRun:
         return self.rows / max(self.cpu_seconds, 1e-9)
 
     def save(self, path: str | os.PathLike[str]) -> None:
+        """Write this run as JSON.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write.
+        """
         save_runs([self], path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a file that holds one run.
+
+        Parameters
+        ----------
+        path : str or path
+            What `save` wrote.
+        """
         runs = load_runs(path)
         if len(runs) != 1:
             raise ValueError(f"{os.fspath(path)}: holds {len(runs)} runs, not 1; use load_runs")
@@ -104,6 +118,7 @@ class Run(StreamRun):
 
     @property
     def reference(self) -> tuple[str, float]:
+        """The accuracy of always saying the commonest class."""
         return "always the commonest class", max(map(sum, self.confusion)) / self.rows
 
 
@@ -136,11 +151,20 @@ class RankingRun(StreamRun):
 
     @property
     def reference(self) -> tuple[str, float]:
+        """The rank loss of always ranking the commonest labels first."""
         return "always the commonest labels first", self.by_frequency
 
 
 def save_runs(runs: Sequence[StreamRun], path: str | os.PathLike[str]) -> None:
-    """Write runs as JSON; a reader sees the old file or the new one, never half of one."""
+    """Write runs as JSON; a reader sees the old file or the new one, never half of one.
+
+    Parameters
+    ----------
+    runs : sequence of runs
+        What `evaluate` or `race` gave.
+    path : str or path
+        Where to write.
+    """
     document = {"format": FORMAT, "version": VERSION, "runs": [dataclasses.asdict(run) for run in runs]}
     text = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False)
     target = Path(path)
@@ -154,7 +178,18 @@ def save_runs(runs: Sequence[StreamRun], path: str | os.PathLike[str]) -> None:
 
 
 def load_runs(path: str | os.PathLike[str]) -> list[StreamRun]:
-    """Read what `save_runs` wrote."""
+    """Read what `save_runs` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+        Where the file is.
+
+    Returns
+    -------
+    list of runs
+        `Run` and `RankingRun`.
+    """
     name = os.fspath(path)
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_no_constant)

@@ -36,9 +36,12 @@ class VowpalWabbitBandit(Parameterized):
 
     Parameters
     ----------
-    explorer : "squarecb" or "epsilon".
-    exploration : the rate of "epsilon".
-    random_state : seed of the draws.
+    explorer : str
+        "squarecb" or "epsilon".
+    exploration : float
+        The rate of "epsilon".
+    random_state : int or Generator, optional
+        Seed of the draws.
     """
 
     def __init__(self, explorer: str = "squarecb", exploration: float = 0.05, random_state: Any = None) -> None:

@@ -40,10 +40,19 @@ def watch(model: Any, X: Any, y: Any, *, points: int = POINTS, **further: Any) -
 
     Parameters
     ----------
-    model : any online model. It has learned all rows afterwards.
-    X, y : examples and labels (label sets, numbers), as `model.prequential` takes them.
-    points : how often to look, at equal distances; fewer where there are fewer rows.
-    further : other arguments of `model.prequential`; `classes` are by default those in y.
+    model : online model
+        Any online model. It has learned all rows afterwards.
+    X, y : array, frame or Table
+        Examples and labels (label sets, numbers), as `model.prequential` takes them.
+    points : int
+        How often to look, at equal distances; fewer where there are fewer rows.
+    **further : any
+        Other arguments of `model.prequential`; `classes` are by default those in y.
+
+    Returns
+    -------
+    Course
+        Edges, weights and bounds at each point, and the predictions.
     """
     if points < 1:
         raise ValueError(f"points={points!r}: at least 1")

@@ -27,21 +27,30 @@ class TreeParameters(NamedTuple):
 class HoeffdingTree(Parameterized):
     """A Hoeffding tree (VFDT, Domingos and Hulten 2000) as weak learner.
 
-    Parameters
-    ----------
-    grace_period : weight that a leaf sees between two attempts to split.
-    split_confidence : delta of the Hoeffding bound, in (0, 1).
-    tie_threshold : split once the bound is below this, however small the gap.
-    leaf_prediction : "majority", "naive_bayes", "adaptive" (the better of the two so far, per leaf) or "mixed" (the
-        mean of their probabilities).
-    nominal_splits : "multiway" (a branch for each category) or "binary" (one category against the rest).
-    warm_start : whether children begin with their share of what the leaf knew, instead of its class weights only.
-    importance_scale : factor on the importance that the booster passes; trees see weight, and grace counts weight.
-    max_features : how many features a tree may use, drawn per tree: a count, a share in (0, 1], or None for all.
-    max_nodes : cap on the nodes of a tree, or None.
-
     grace_period, split_confidence, tie_threshold and importance_scale may be a (low, high) pair or a `LogUniform`:
     each tree then draws its own.
+
+    Parameters
+    ----------
+    grace_period : float, pair or LogUniform
+        Weight that a leaf sees between two attempts to split.
+    split_confidence : float, pair or LogUniform
+        delta of the Hoeffding bound, in (0, 1).
+    tie_threshold : float, pair or LogUniform
+        Split once the bound is below this, however small the gap.
+    leaf_prediction : str
+        "majority", "naive_bayes", "adaptive" (the better of the two so far, per leaf) or "mixed" (the mean of their
+        probabilities).
+    nominal_splits : str
+        "multiway" (a branch for each category) or "binary" (one category against the rest).
+    warm_start : bool
+        Whether children begin with their share of what the leaf knew, instead of its class weights only.
+    importance_scale : float, pair or LogUniform
+        Factor on the importance that the booster passes; trees see weight, and grace counts weight.
+    max_features : float, optional
+        How many features a tree may use, drawn per tree: a count, a share in (0, 1], or None for all.
+    max_nodes : int, optional
+        Cap on the nodes of a tree, or None.
     """
 
     def __init__(
@@ -68,7 +77,20 @@ class HoeffdingTree(Parameterized):
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> HoeffdingTree:
-        """The setting of a paper. "paper": Jung et al. 2017, Appendix E, with what their code adds to it."""
+        """The setting of a paper. "paper": Jung et al. 2017, Appendix E, with what their code adds to it.
+
+        Parameters
+        ----------
+        name : str
+            Name of the setting: "paper".
+        **changes : any
+            Parameters of the constructor that differ from it.
+
+        Returns
+        -------
+        model
+            A new model with this setting.
+        """
         if name != "paper":
             raise ValueError(f"preset={name!r}: the presets are 'paper'")
         settings: dict[str, Any] = {
@@ -95,7 +117,22 @@ class HoeffdingTree(Parameterized):
             raise ValueError(f"max_features={self.max_features!r}: a positive count, a share in (0, 1], or None")
 
     def draw(self, n_trees: int, n_features: int, rng: np.random.Generator) -> TreeParameters:
-        """Parameters of each tree."""
+        """Parameters of each tree.
+
+        Parameters
+        ----------
+        n_trees : int
+            How many trees.
+        n_features : int
+            How many features there are.
+        rng : Generator
+            Where the draws come from.
+
+        Returns
+        -------
+        TreeParameters
+            Arrays with an entry for each tree.
+        """
         grace = drawn(self.grace_period, n_trees, rng, whole=True)
         confidence = drawn(self.split_confidence, n_trees, rng)
         tie = drawn(self.tie_threshold, n_trees, rng)
@@ -106,7 +143,13 @@ class HoeffdingTree(Parameterized):
         return TreeParameters(grace, confidence, tie, scale, features)
 
     def kernel_settings(self) -> tuple[int, bool, bool, int]:
-        """Leaf mode, binary nominal splits, warm start and node cap, as the kernels take them."""
+        """Leaf mode, binary nominal splits, warm start and node cap, as the kernels take them.
+
+        Returns
+        -------
+        tuple
+            Four numbers.
+        """
         limit = NO_LIMIT if self.max_nodes is None else self.max_nodes
         return LEAF_MODES[self.leaf_prediction], NOMINAL_SPLITS[self.nominal_splits], self.warm_start, limit
 

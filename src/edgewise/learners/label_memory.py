@@ -18,13 +18,15 @@ class LabelMemory(Parameterized):
 
     Parameters
     ----------
-    decay : what remains of a context's counts each time it comes up again.
+    decay : float
+        What remains of a context's counts each time it comes up again.
     """
 
     def __init__(self, decay: float = 0.995) -> None:
         self.decay = decay
 
     def check(self) -> None:
+        """Raise ValueError for a setting that is not allowed."""
         if not 0.0 < self.decay <= 1.0:
             raise ValueError(f"decay={self.decay!r}: a number in (0, 1]")
 

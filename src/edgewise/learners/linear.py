@@ -21,8 +21,10 @@ class SoftmaxRegression(Parameterized):
 
     Parameters
     ----------
-    step : AdaGrad's step size.
-    clip : largest standardized value; outliers count as this far from the mean.
+    step : float
+        AdaGrad's step size.
+    clip : float
+        Largest standardized value; outliers count as this far from the mean.
     """
 
     def __init__(self, step: float = 0.2, clip: float = 5.0) -> None:
@@ -30,6 +32,7 @@ class SoftmaxRegression(Parameterized):
         self.clip = clip
 
     def check(self) -> None:
+        """Raise ValueError for a setting that is not allowed."""
         for name in ("step", "clip"):
             if not getattr(self, name) > 0.0:
                 raise ValueError(f"{name}={getattr(self, name)!r}: a positive number")

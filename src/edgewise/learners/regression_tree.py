@@ -29,21 +29,30 @@ class RegressionTreeParameters(NamedTuple):
 class RegressionTree(Parameterized):
     """A Hoeffding regression tree with vector targets (Ikonomovska et al. 2011) as weak learner of gradient boosting.
 
-    Parameters
-    ----------
-    grace_period : weight that a leaf sees between two attempts to split.
-    split_confidence : delta of the Hoeffding bound, in (0, 1).
-    tie_threshold : split once the bound is below this, however small the gap. The default is above the bound at the
-        default grace period, so that `least_gain` alone decides: gaps between features hardly matter to a booster.
-    least_gain : what a split must take off the squared error, in variances of one example; keeps noise from splitting.
-    max_depth : splits from the root to a leaf at most, or None.
-    smoothing : examples of target 0 that every leaf mean starts with.
-    memory : examples that a leaf mean remembers: gradients move as earlier learners improve. Infinite for all.
-    max_features : how many features a tree may use, drawn per tree: a count, a share in (0, 1], or None for all.
-    bins : cells in which a leaf counts a numeric feature.
-
     grace_period, split_confidence, tie_threshold, least_gain, smoothing and memory may be a (low, high) pair or a
     `LogUniform`: each tree then draws its own.
+
+    Parameters
+    ----------
+    grace_period : float, pair or LogUniform
+        Weight that a leaf sees between two attempts to split.
+    split_confidence : float, pair or LogUniform
+        delta of the Hoeffding bound, in (0, 1).
+    tie_threshold : float, pair or LogUniform
+        Split once the bound is below this, however small the gap. The default is above the bound at the default
+        grace period, so that `least_gain` alone decides: gaps between features hardly matter to a booster.
+    least_gain : float, pair or LogUniform
+        What a split must take off the squared error, in variances of one example; keeps noise from splitting.
+    max_depth : int, optional
+        Splits from the root to a leaf at most, or None.
+    smoothing : float, pair or LogUniform
+        Examples of target 0 that every leaf mean starts with.
+    memory : float, pair or LogUniform
+        Examples that a leaf mean remembers: gradients move as earlier learners improve. Infinite for all.
+    max_features : float, optional
+        How many features a tree may use, drawn per tree: a count, a share in (0, 1], or None for all.
+    bins : int
+        Cells in which a leaf counts a numeric feature.
     """
 
     def __init__(
@@ -84,7 +93,22 @@ class RegressionTree(Parameterized):
             raise ValueError(f"bins={self.bins!r}: at least 2, or there is nothing to split")
 
     def draw(self, n_trees: int, n_features: int, rng: np.random.Generator) -> RegressionTreeParameters:
-        """Parameters of each tree."""
+        """Parameters of each tree.
+
+        Parameters
+        ----------
+        n_trees : int
+            How many trees.
+        n_features : int
+            How many features there are.
+        rng : Generator
+            Where the draws come from.
+
+        Returns
+        -------
+        RegressionTreeParameters
+            Arrays with an entry for each tree.
+        """
         return RegressionTreeParameters(
             drawn(self.grace_period, n_trees, rng, whole=True),
             drawn(self.split_confidence, n_trees, rng),

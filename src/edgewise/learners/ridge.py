@@ -28,8 +28,10 @@ class RidgeRegression(Parameterized):
 
     Parameters
     ----------
-    regularization : what is added to the diagonal of the inputs' second moments.
-    clip : largest standardized value; outliers count as this far from the mean.
+    regularization : float
+        What is added to the diagonal of the inputs' second moments.
+    clip : float
+        Largest standardized value; outliers count as this far from the mean.
     """
 
     def __init__(self, regularization: float = 3.0, clip: float = 20.0) -> None:
@@ -37,6 +39,7 @@ class RidgeRegression(Parameterized):
         self.clip = clip
 
     def check(self) -> None:
+        """Raise ValueError for a setting that is not allowed."""
         for name in ("regularization", "clip"):
             if not getattr(self, name) > 0.0:
                 raise ValueError(f"{name}={getattr(self, name)!r}: a positive number")

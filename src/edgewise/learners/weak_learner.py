@@ -38,7 +38,24 @@ class WeakLearner(Parameterized):
 
     @classmethod
     def make(cls, learners: Sequence[Self], n_labels: int, n_numeric: int, categories: np.ndarray) -> Any:
-        """The state of these learners before the first example; `categories`: how many each nominal column has."""
+        """The state of these learners before the first example; `categories`: how many each nominal column has.
+
+        Parameters
+        ----------
+        learners : list
+            The learners of this class in the ensemble, in order.
+        n_labels : int
+            Number of labels.
+        n_numeric : int
+            Number of numeric columns.
+        categories : array
+            Number of categories of each nominal column.
+
+        Returns
+        -------
+        NamedTuple of arrays
+            The state.
+        """
         raise TypeError(f"{cls.__name__} does not say how its state is made: define make()")
 
     @classmethod
@@ -46,6 +63,18 @@ class WeakLearner(Parameterized):
         """`state` in the form of `fresh`, which `make` gave for more categories: those that came up later.
 
         As it stands, for learners whose arrays do not depend on the categories.
+
+        Parameters
+        ----------
+        state : NamedTuple of arrays
+            What was learned.
+        fresh : NamedTuple of arrays
+            A new state for more categories.
+
+        Returns
+        -------
+        NamedTuple of arrays
+            What was learned, in arrays of the new shapes.
         """
         if any(old.shape != new.shape for old, new in zip(state, fresh, strict=True)):
             raise ValueError(

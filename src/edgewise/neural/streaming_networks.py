@@ -38,13 +38,7 @@ class Inputs(NamedTuple):
 
 
 class StreamingNetworks(Saveable, Estimator):
-    """What regression and classification share.
-
-    `estimator`: the kind of network (`DenseNetwork`, `ConvolutionNetwork`). `learning_rate`: eta of Algorithm 1.
-    `regularization`: r of the loss's r y^2. `radius`: the ball onto which Algorithm 2 projects partial sums.
-    `adam_step`: Adam's step size; `set_params(adam_step=...)` holds from the next rows on. `epochs`: how often `fit`
-    goes through its rows, shuffled. Features should have about unit scale.
-    """
+    """What regression and classification share. Features should have about unit scale."""
 
     LOSSES: ClassVar[tuple[str, ...]]
     _first_learned = "_ensemble"
@@ -200,7 +194,35 @@ class StreamingNetworks(Saveable, Estimator):
 
 
 class StreamingNetworksRegressor(StreamingNetworks):
-    """Real targets, one or several per row. Losses: `squared` (half the squared error), `absolute`."""
+    """Boosted networks for real targets, one or several per row. Features should have about unit scale.
+
+    Parameters
+    ----------
+    n_estimators : int
+        Number of networks N.
+    estimator : network, optional
+        The kind of network, `DenseNetwork` or `ConvolutionNetwork`; None: `DenseNetwork()`.
+    loss : str, optional
+        "squared" (half the squared error; as None) or "absolute".
+    rule : str
+        "smooth": Algorithm 1; "residual": Algorithm 2, with steps 1/(lambda i).
+    learning_rate : float
+        eta of Algorithm 1.
+    regularization : float
+        r of the loss's r y^2.
+    radius : float, optional
+        The ball onto which Algorithm 2 projects partial sums; None: none.
+    adam_step : float
+        Adam's step size; `set_params(adam_step=...)` holds from the next rows on.
+    batch_size : int
+        Rows of a mini-batch.
+    epochs : int
+        How often `fit` goes through its rows, shuffled.
+    device : str
+        "cpu" or "cuda".
+    random_state : int
+        Seed.
+    """
 
     _task = "regressor"
     LOSSES = ("squared", "absolute")
@@ -210,20 +232,64 @@ class StreamingNetworksRegressor(StreamingNetworks):
     _width: int
 
     def partial_fit(self, X: Any, y: Any) -> Self:
-        """Learn further rows, in order, in mini-batches."""
+        """Learn further rows, in order, in mini-batches.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            Targets, [n] or [n, m].
+        """
         self._run(X, y, shuffled=False)
         return self
 
     def prequential(self, X: Any, y: Any) -> np.ndarray:
-        """Predict, then learn, mini-batch by mini-batch; the predictions."""
+        """Predict, then learn, mini-batch by mini-batch; the predictions.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            Targets, [n] or [n, m].
+
+        Returns
+        -------
+        array
+            Predictions, each made before its mini-batch was learned.
+        """
         return self._in_shape(self._run(X, y, shuffled=False))
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Forget everything, then learn these rows, shuffled, `epochs` times."""
+        """Forget everything, then learn these rows, shuffled, `epochs` times.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            Targets, [n] or [n, m].
+        """
         return self._anew(lambda fresh: fresh._run(X, y, shuffled=True))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R^2 of `predict`, as scikit-learn has it."""
+        """R^2 of `predict`, as scikit-learn has it.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            Targets, [n] or [n, m].
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+
+        Returns
+        -------
+        float
+            R^2.
+        """
         from sklearn.metrics import r2_score
 
         return float(r2_score(y, self.predict(X), sample_weight=sample_weight))
@@ -234,7 +300,18 @@ class StreamingNetworksRegressor(StreamingNetworks):
         return tags
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predictions: [rows] if the targets learned were, else [rows, m]."""
+        """Predictions: [rows] if the targets learned were, else [rows, m].
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        array
+            Predictions, [n] or [n, m].
+        """
         return self._in_shape(self._scores(X))
 
     def _in_shape(self, scores: np.ndarray) -> np.ndarray:
@@ -255,7 +332,13 @@ class StreamingNetworksRegressor(StreamingNetworks):
 
 
 class StreamingNetworksClassifier(StreamingNetworks):
-    """Labels. Losses: `logistic` (for more than two classes: softmax cross-entropy), and `hinge` for two classes."""
+    """Boosted networks for labels. Parameters are those of `StreamingNetworksRegressor`, but for the loss.
+
+    Parameters
+    ----------
+    loss : str, optional
+        "logistic" (as None; for more than two classes softmax cross-entropy), or "hinge" for two classes.
+    """
 
     _task = "classifier"
     LOSSES = ("logistic", "hinge")
@@ -264,33 +347,114 @@ class StreamingNetworksClassifier(StreamingNetworks):
     classes_: np.ndarray
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Learn further rows, in mini-batches. The first call fixes the classes (`classes`, or those in y)."""
+        """Learn further rows, in mini-batches. The first call fixes the classes (`classes`, or those in y).
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            The label of each row.
+        classes : array, optional
+            All labels that may come; by default those in y. Needed in the first call only.
+        """
         self._run(X, y, classes, shuffled=False)
         return self
 
     def prequential(self, X: Any, y: Any, *, classes: Any = None) -> np.ndarray:
-        """Predict, then learn, mini-batch by mini-batch; the predicted labels."""
+        """Predict, then learn, mini-batch by mini-batch; the predicted labels.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            The label of each row.
+        classes : array, optional
+            All labels that may come; by default those in y. Needed in the first call only.
+
+        Returns
+        -------
+        array
+            The labels [n], each predicted before its mini-batch was learned.
+        """
         return self._labels(self._run(X, y, classes, shuffled=False))
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Forget everything, then learn these rows, shuffled, `epochs` times."""
+        """Forget everything, then learn these rows, shuffled, `epochs` times.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            The label of each row.
+        """
         return self._anew(lambda fresh: fresh._run(X, y, None, shuffled=True))
 
     def predict(self, X: Any) -> np.ndarray:
-        """The label of each row; the first of equals."""
+        """The label of each row; the first of equals.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        array
+            The labels [n].
+        """
         return self._labels(self._scores(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy of `predict`."""
+        """Accuracy of `predict`.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            The label of each row.
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+
+        Returns
+        -------
+        float
+            The share of rows whose prediction is right.
+        """
         return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores [rows, k]; for two classes [rows], above 0 for the second."""
+        """Scores [rows, k]; for two classes [rows], above 0 for the second.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        array
+            Scores [n, k]; for two classes [n].
+        """
         scores = self._scores(X)
         return scores[:, 0] if self.classes_.size == 2 else scores
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities [rows, k] by the logistic function of the scores, or their softmax."""
+        """Probabilities [rows, k] by the logistic function of the scores, or their softmax.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        array
+            Probabilities [n, k], in the order of `classes_`.
+        """
         scores = self._scores(X)
         if self.classes_.size == 2:
             scores = np.hstack([np.zeros_like(scores), scores])

@@ -33,17 +33,50 @@ def _check_activation(activation: Any) -> None:
 
 
 class DenseNetwork(Parameterized):
-    """Two layers: `hidden` units, then linear. `DenseNetwork(1, "sigmoid")` is the paper's for Abalone and A9A."""
+    """Two layers: `hidden` units, then linear. `DenseNetwork(1, "sigmoid")` is the paper's for Abalone and A9A.
+
+    Parameters
+    ----------
+    hidden : int
+        Units of the first layer.
+    activation : str
+        "sigmoid", "tanh" or "leaky_relu".
+    """
 
     def __init__(self, hidden: int = 8, activation: str = "tanh") -> None:
         self.hidden = hidden
         self.activation = activation
 
     def check(self, n_inputs: int) -> None:
+        """Raise ValueError for a setting that is not allowed, or does not fit the input.
+
+        Parameters
+        ----------
+        n_inputs : int
+            Columns of the input.
+        """
         positive("hidden", self.hidden)
         _check_activation(self.activation)
 
     def build(self, n_networks: int, n_inputs: int, n_outputs: int, seed: int) -> nn.Module:
+        """N networks of this kind as one module of PyTorch.
+
+        Parameters
+        ----------
+        n_networks : int
+            N.
+        n_inputs : int
+            Columns of the input.
+        n_outputs : int
+            Outputs of each network.
+        seed : int
+            Of the first weights.
+
+        Returns
+        -------
+        torch.nn.Module
+            [rows, inputs] -> [rows, N, outputs].
+        """
         from edgewise.neural.networks import DenseNetworks, generator
 
         return DenseNetworks(n_networks, n_inputs, self.hidden, n_outputs, self.activation, generator(seed))
@@ -55,7 +88,18 @@ class ConvolutionNetwork(Parameterized):
     With biases in both layers `tanh` makes the same networks as `sigmoid`, since sigmoid(a) = (1 + tanh(a / 2)) / 2;
     only where training starts, and so how it goes, is different.
 
-    `image` is (channels, height, width) of the images that rows hold, channel by channel and line by line.
+    Parameters
+    ----------
+    image : tuple of int
+        (channels, height, width) of the images that rows hold, channel by channel and line by line.
+    channels : int
+        Channels of the convolution.
+    kernel : int
+        Its height and width.
+    stride : int
+        Its step.
+    activation : str
+        "sigmoid", "tanh" or "leaky_relu".
     """
 
     def __init__(
@@ -73,6 +117,13 @@ class ConvolutionNetwork(Parameterized):
         self.activation = activation
 
     def check(self, n_inputs: int) -> None:
+        """Raise ValueError for a setting that is not allowed, or does not fit the input.
+
+        Parameters
+        ----------
+        n_inputs : int
+            Columns of the input.
+        """
         for name in ("channels", "kernel", "stride"):
             positive(name, getattr(self, name))
         if len(self.image) != 3:
@@ -89,6 +140,24 @@ class ConvolutionNetwork(Parameterized):
         _check_activation(self.activation)
 
     def build(self, n_networks: int, n_inputs: int, n_outputs: int, seed: int) -> nn.Module:
+        """N networks of this kind as one module of PyTorch.
+
+        Parameters
+        ----------
+        n_networks : int
+            N.
+        n_inputs : int
+            Columns of the input.
+        n_outputs : int
+            Outputs of each network.
+        seed : int
+            Of the first weights.
+
+        Returns
+        -------
+        torch.nn.Module
+            [rows, inputs] -> [rows, N, outputs].
+        """
         from edgewise.neural.networks import ConvolutionNetworks, generator
 
         return ConvolutionNetworks(

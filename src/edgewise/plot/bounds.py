@@ -33,13 +33,17 @@ def bound(of: Any, *, ax: Axes | None = None, title: str | None = None) -> Axes:
 
     Parameters
     ----------
-    of : what `edgewise.watch` gave, or a sequence of what `model.bound()` gave at several times.
-    ax : where to draw; a new figure if None.
-    title : by default the name of the model.
+    of : Course or array
+        What `edgewise.watch` gave, or a sequence of what `model.bound()` gave at several times.
+    ax : Axes, optional
+        Where to draw; a new figure if None.
+    title : str, optional
+        By default the name of the model.
 
     Returns
     -------
-    The Axes drawn on.
+    Axes
+        Those drawn on.
     """
     bounds: Sequence[Any] = getattr(of, "bounds", of)
     if not bounds:

@@ -31,15 +31,23 @@ def reliability(
 
     Parameters
     ----------
-    probabilities : [n, k], as `predict_proba` or `prequential_proba` give them; or [n], of a yes.
-    labels : [n] the true labels; for probabilities of a yes, whether it was one.
-    classes : [k] the labels of the columns, as `model.classes_`; by default those that occur, sorted.
-    bins : how many.
-    ax : where to draw; a new figure if None.
+    probabilities : array
+        [n, k], as `predict_proba` or `prequential_proba` give them; or [n], of a yes.
+    labels : array
+        [n] the true labels; for probabilities of a yes, whether it was one.
+    classes : array, optional
+        [k] the labels of the columns, as `model.classes_`; by default those that occur, sorted.
+    bins : int
+        How many.
+    ax : Axes, optional
+        Where to draw; a new figure if None.
+    title : str
+        Above the picture.
 
     Returns
     -------
-    The Axes drawn on.
+    Axes
+        Those drawn on.
     """
     p = np.asarray(probabilities, dtype=np.float64)
     truth = np.asarray(labels)

@@ -52,15 +52,19 @@ def learning_curves(
 
     Parameters
     ----------
-    runs : runs of `edgewise.evaluation` over one stream, of which those of one model and several seeds become one line
+    runs : runs or mapping
+        Runs of `edgewise.evaluation` over one stream, of which those of one model and several seeds become one line
         with its standard error; or a mapping from names to runs, or to one number for each row: whether the row was
         guessed right (`guesses == y`), or the loss suffered.
-    ax : where to draw; a new figure if None.
-    title : by default the name of the stream.
+    ax : Axes, optional
+        Where to draw; a new figure if None.
+    title : str, optional
+        By default the name of the stream.
 
     Returns
     -------
-    The Axes drawn on.
+    Axes
+        Those drawn on.
     """
     panel = _panel_of(runs)
     if title is not None:
@@ -71,7 +75,20 @@ def learning_curves(
 
 
 def draw(runs: Sequence[StreamRun], path: str | os.PathLike[str]) -> Path:
-    """Draw the learning curves of runs to a PNG, SVG or PDF file, with a panel for each stream."""
+    """Draw the learning curves of runs to a PNG, SVG or PDF file, with a panel for each stream.
+
+    Parameters
+    ----------
+    runs : sequence of runs
+        What `edgewise.evaluation` gave.
+    path : str or path
+        Where to write; the ending tells the format.
+
+    Returns
+    -------
+    Path
+        Where it was written.
+    """
     target = Path(path)
     if target.suffix.lower() not in FORMATS:
         raise ValueError(f"{target}: a picture's name ends in {', '.join(FORMATS)}")

@@ -21,28 +21,46 @@ def edges(of: Any, *, rows: Any = None, ax: Axes | None = None, title: str | Non
 
     Parameters
     ----------
-    of : what `edgewise.watch` gave, or an array [points, N].
-    rows : rows learned at each point of an array; by default 1, 2, ...
-    ax : where to draw; a new figure if None.
-    title : by default the name of the model.
+    of : Course or array
+        What `edgewise.watch` gave, or an array [points, N].
+    rows : array, optional
+        Rows learned at each point of an array; by default 1, 2, ...
+    ax : Axes, optional
+        Where to draw; a new figure if None.
+    title : str, optional
+        By default the name of the model.
 
     Returns
     -------
-    The Axes drawn on.
+    Axes
+        Those drawn on.
     """
     return _lines(of, "edges", rows, ax, title, "learner", "edge", ("random guessing", 0.0))
 
 
 def weights(of: Any, *, rows: Any = None, ax: Axes | None = None, title: str | None = None) -> Axes:
-    """Draw the learner weights over time: how much each learner's vote counts. Parameters as `edges`.
+    """Draw the learner weights over time: how much each learner's vote counts.
 
-    `of` may also be the history that `model.trace` gave.
+    Parameters are those of `edges`; `of` may also be the history that `model.trace` gave.
+
+    Returns
+    -------
+    Axes
+        Those drawn on.
     """
     return _lines(of, "learner_weights", rows, ax, title, "learner", "learner weight")
 
 
 def expert_weights(of: Any, *, rows: Any = None, ax: Axes | None = None, title: str | None = None) -> Axes:
-    """Draw the weights of the experts over time: how much the first i learners together count. As `edges`."""
+    """Draw the weights of the experts over time: how much the first i learners together count.
+
+    Parameters are those of `edges`.
+
+    Returns
+    -------
+    Axes
+        Those drawn on.
+    """
     return _lines(of, "expert_weights", rows, ax, title, "expert", "expert weight")
 
 

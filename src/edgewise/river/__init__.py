@@ -4,7 +4,7 @@
     model = preprocessing.StandardScaler() | AdaBoostOLM(n_estimators=30, seed=1)
 
 The classes have the names and the parameters of the core's; `.model` is the core model inside, with its edges, weights
-and bounds. docs/river.md tells what happens to features and classes that come late.
+and bounds. docs/how-to/river.md tells what happens to features and classes that come late.
 """
 
 from __future__ import annotations

@@ -18,10 +18,16 @@ from edgewise.streams.targets import weight_array
 
 
 class StreamingClassifier(Adapter, base.MiniBatchClassifier):
-    """Further parameters:
+    """Features and classes may come late.
 
-    classes : the classes, where they are known. Others may still come; see `edgewise.river.late_labels`.
-    features : a dict from names to `float`, `str` or the categories: the first columns of the model, in this order.
+    Parameters
+    ----------
+    seed : int, optional
+        The core's `random_state`.
+    classes : list, optional
+        The classes, where they are known. Others may still come; see `edgewise.river.late_labels`.
+    features : dict, optional
+        Feature name -> `float`, `str` or the list of its categories: the first columns of the model, in this order.
     """
 
     _additions: ClassVar[dict[str, Any]] = {"classes": None, "features": None}
@@ -46,7 +52,17 @@ class StreamingClassifier(Adapter, base.MiniBatchClassifier):
     # -- one example -----------------------------------------------------------------------------------------------
 
     def learn_one(self, x: Mapping[Hashable, Any], y: Any, w: float = 1.0) -> None:
-        """Learn one example; `w` is its weight."""
+        """Learn one example; `w` is its weight.
+
+        Parameters
+        ----------
+        x : dict
+            Feature name -> value.
+        y : label
+            Its class.
+        w : float
+            Weight.
+        """
         if is_absent(y):
             raise ValueError(f"y={y!r}: labels must be given")
         weights = one_weight(w)
@@ -57,7 +73,20 @@ class StreamingClassifier(Adapter, base.MiniBatchClassifier):
         self._learn(rows, np.array([code]), weights)
 
     def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> Any:
-        """The label; None before the first example."""
+        """The label; None before the first example.
+
+        Parameters
+        ----------
+        x : dict
+            Feature name -> value.
+        **kwargs : any
+            Not used; river passes some.
+
+        Returns
+        -------
+        label
+            The class.
+        """
         if not self._started:
             return None
         labels = list(self._codes)
@@ -67,7 +96,20 @@ class StreamingClassifier(Adapter, base.MiniBatchClassifier):
         return labels[guesses[0]]
 
     def predict_proba_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Any, float]:
-        """The probability of every class known so far; none before the first example."""
+        """The probability of every class known so far; none before the first example.
+
+        Parameters
+        ----------
+        x : dict
+            Feature name -> value.
+        **kwargs : any
+            Not used; river passes some.
+
+        Returns
+        -------
+        dict
+            Class -> probability.
+        """
         if not self._started:
             return {}
         if len(self._codes) == 1:
@@ -78,7 +120,17 @@ class StreamingClassifier(Adapter, base.MiniBatchClassifier):
     # -- many examples ---------------------------------------------------------------------------------------------
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
-        """Learn a frame of examples: the same, number for number, as one after the other."""
+        """Learn a frame of examples: the same, number for number, as one after the other.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame
+            Rows.
+        y : pandas.Series
+            The label of each row.
+        w : array, optional
+            The weight of each row; 1 by default.
+        """
         labels = [plain(label) for label in y]
         if len(labels) != len(X):
             raise ValueError(f"y has {len(labels)} labels: one for each of the {len(X)} rows of X is needed")
@@ -95,7 +147,18 @@ class StreamingClassifier(Adapter, base.MiniBatchClassifier):
             self._learn(self._encode(columns, part), codes, weights[part])
 
     def predict_many(self, X: Any) -> Any:
-        """The label of every row of a frame, as a series."""
+        """The label of every row of a frame, as a series.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame
+            Rows.
+
+        Returns
+        -------
+        pandas.Series
+            Labels.
+        """
         import pandas as pd
 
         labels = list(self._codes)
@@ -107,7 +170,18 @@ class StreamingClassifier(Adapter, base.MiniBatchClassifier):
         return pd.Series([labels[code] for code in guesses], index=X.index, dtype=None if len(X) else object)
 
     def predict_proba_many(self, X: Any) -> Any:
-        """The probabilities of every row of a frame, a column for each class."""
+        """The probabilities of every row of a frame, a column for each class.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame
+            Rows.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Probabilities.
+        """
         import pandas as pd
 
         labels = list(self._codes)

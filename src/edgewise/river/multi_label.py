@@ -16,10 +16,16 @@ from edgewise.river.late_labels import add_labels
 
 
 class StreamingMultiLabelClassifier(Adapter, base.MultiLabelClassifier):
-    """Further parameters:
+    """Features and labels may come late.
 
-    labels : the labels, where they are known. Others may still come; see `edgewise.river.late_labels`.
-    features : a dict from names to `float`, `str` or the categories: the first columns of the model, in this order.
+    Parameters
+    ----------
+    seed : int, optional
+        The core's `random_state`.
+    labels : list, optional
+        The labels, where they are known. Others may still come; see `edgewise.river.late_labels`.
+    features : dict, optional
+        Feature name -> `float`, `str` or the list of its categories: the first columns of the model, in this order.
     """
 
     _additions: ClassVar[dict[str, Any]] = {"labels": None, "features": None}
@@ -31,7 +37,17 @@ class StreamingMultiLabelClassifier(Adapter, base.MultiLabelClassifier):
         self._places: dict[Hashable, int] = {label: j for j, label in enumerate(given)}
 
     def learn_one(self, x: Mapping[Hashable, Any], y: Mapping[Hashable, Any], w: float = 1.0) -> None:
-        """Learn one example: the labels that are true in `y`; those that `y` does not have are not relevant."""
+        """Learn one example: the labels that are true in `y`; those that `y` does not have are not relevant.
+
+        Parameters
+        ----------
+        x : dict
+            Feature name -> value.
+        y : dict
+            Label -> whether it is relevant.
+        w : float
+            Weight.
+        """
         for label, relevant in y.items():
             if relevant not in (0, 1):
                 raise ValueError(f"y[{label!r}]={relevant!r}: True if the label is relevant, else False")
@@ -54,7 +70,20 @@ class StreamingMultiLabelClassifier(Adapter, base.MultiLabelClassifier):
         self._learn(rows, y, weights)
 
     def predict_proba_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Any, dict[bool, float]]:
-        """The probability that each label is relevant; none before the first example."""
+        """The probability that each label is relevant; none before the first example.
+
+        Parameters
+        ----------
+        x : dict
+            Feature name -> value.
+        **kwargs : any
+            Not used; river passes some.
+
+        Returns
+        -------
+        dict
+            Label -> probabilities of True and False.
+        """
         if not self._started:
             return {}
         scores = self._scores(x)
@@ -66,11 +95,35 @@ class StreamingMultiLabelClassifier(Adapter, base.MultiLabelClassifier):
         }
 
     def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Any, bool]:
-        """Whether each label is relevant: at least as likely as not."""
+        """Whether each label is relevant: at least as likely as not.
+
+        Parameters
+        ----------
+        x : dict
+            Feature name -> value.
+        **kwargs : any
+            Not used; river passes some.
+
+        Returns
+        -------
+        dict
+            Label -> whether it is relevant.
+        """
         return {label: p[True] >= 0.5 for label, p in self.predict_proba_one(x).items()}
 
     def rank_one(self, x: Mapping[Hashable, Any]) -> list[Any]:
-        """The labels in order, best first; ties go to the one that came first."""
+        """The labels in order, best first; ties go to the one that came first.
+
+        Parameters
+        ----------
+        x : dict
+            Feature name -> value.
+
+        Returns
+        -------
+        list
+            Labels.
+        """
         if not self._started:
             return []
         labels = list(self._places)

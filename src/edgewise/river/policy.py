@@ -21,12 +21,18 @@ from edgewise.river.late_features import padded
 
 
 class BoostedPolicy(Adapter, bandit.base.ContextualPolicy):
-    """Further parameters:
+    """Features may come late. The arms of the first pull are those of all: a booster of k labels cannot leave one out.
 
-    reward_obj, burn_in : as in river's policies. Rewards must be 1 (or True) for right and 0 for wrong.
-    features : a dict from names to `float`, `str` or the categories: the first columns of the model, in this order.
-
-    The arms of the first pull are those of all: a booster of k labels cannot leave one out.
+    Parameters
+    ----------
+    seed : int, optional
+        The core's `random_state`.
+    reward_obj : optional
+        As in river's policies. Rewards must be 1 (or True) for right and 0 for wrong.
+    burn_in : int
+        As in river's policies.
+    features : dict, optional
+        Feature name -> `float`, `str` or the list of its categories: the first columns of the model, in this order.
     """
 
     _additions: ClassVar[dict[str, Any]] = {"reward_obj": None, "burn_in": 0, "features": None}
@@ -49,7 +55,17 @@ class BoostedPolicy(Adapter, bandit.base.ContextualPolicy):
     def update(
         self, arm_id: Any, context: Mapping[Hashable, Any] | None, *reward_args: Any, **reward_kwargs: Any
     ) -> None:
-        """Tell the reward of an arm in a context: 1 for right, 0 for wrong."""
+        """Tell the reward of an arm in a context: 1 for right, 0 for wrong.
+
+        Parameters
+        ----------
+        arm_id : label
+            The arm that was pulled.
+        context : dict
+            Feature name -> value, as given to `pull`.
+        *reward_args, **reward_kwargs : any
+            What `reward_obj` takes: by default the reward.
+        """
         (reward,) = [*reward_args, *reward_kwargs.values()]
         if reward not in (0, 1):
             raise ValueError(f"reward={reward!r}: a boosted policy learns from right (1) or wrong (0)")

@@ -15,31 +15,78 @@ from edgewise.streams.targets import weight_array
 
 
 class StreamingRegressor(Adapter, base.MiniBatchRegressor):
-    """Further parameters:
+    """Features may come late.
 
-    features : a dict from names to `float`, `str` or the categories: the first columns of the model, in this order.
+    Parameters
+    ----------
+    seed : int, optional
+        The core's `random_state`.
+    features : dict, optional
+        Feature name -> `float`, `str` or the list of its categories: the first columns of the model, in this order.
     """
 
     def learn_one(self, x: Mapping[Hashable, Any], y: float, w: float = 1.0) -> None:
-        """Learn one example; `w` is its weight."""
+        """Learn one example; `w` is its weight.
+
+        Parameters
+        ----------
+        x : dict
+            Feature name -> value.
+        y : float
+            Its target.
+        w : float
+            Weight.
+        """
         targets, weights = target_array([y], 1), one_weight(w)
         self._learn(self._row_to_learn(x), targets, weights)
 
     def predict_one(self, x: Mapping[Hashable, Any]) -> float:
-        """The prediction; `start` before the first example."""
+        """The prediction; `start` before the first example.
+
+        Parameters
+        ----------
+        x : dict
+            Feature name -> value.
+
+        Returns
+        -------
+        float
+            The prediction.
+        """
         if not self._started:
             return float(np.ravel(self.model.start)[0])
         return float(self._speak(self._row(x))[0])
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
-        """Learn a frame of examples: the same, number for number, as one after the other."""
+        """Learn a frame of examples: the same, number for number, as one after the other.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame
+            Rows.
+        y : pandas.Series
+            The target of each row.
+        w : array, optional
+            The weight of each row; 1 by default.
+        """
         targets, weights = target_array(y, len(X)), weight_array(w, len(X))
         columns = self._features.read_many(X)
         for part in self._parts(columns, len(X), ()):
             self._learn(self._encode(columns, part), targets[part], weights[part])
 
     def predict_many(self, X: Any) -> Any:
-        """The prediction of every row of a frame, as a series."""
+        """The prediction of every row of a frame, as a series.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame
+            Rows.
+
+        Returns
+        -------
+        pandas.Series
+            Predictions.
+        """
         import pandas as pd
 
         found = self._speak(self._rows(X)) if self._started else np.full(len(X), self.predict_one({}))

@@ -1,4 +1,4 @@
-"""Models as files: `model.save(path)`, `edgewise.load(path)`. docs/saving.md has the format and what is promised.
+"""Models as files: `model.save(path)`, `edgewise.load(path)`. docs/how-to/saving.md has the format.
 
 One file per concern: `archive` (the zip and its limits), `npy` (arrays), `values` (JSON), `classes` (all that a file
 may name), `generators` (random state), `forests` and `states` (whether arrays fit together), `online`, `batch` and

@@ -1,7 +1,7 @@
 """Saving a model to one file, and loading it again: `model.save(path)` and `edgewise.load(path)`.
 
 A header tells format, version of the library, class, parameters, features and the shape of the state; arrays are
-members of their own. docs/saving.md has the whole of it.
+members of their own. docs/how-to/saving.md has the whole of it.
 """
 
 from __future__ import annotations
@@ -62,6 +62,16 @@ def load(path: str | os.PathLike[str]) -> Any:
     No code in the file is run, and nothing is imported that the file names: its names are looked up in a table of
     edgewise's own classes. `ModelFileError`, a ValueError, for a file that is truncated, altered, oversized, foreign or
     of a newer format.
+
+    Parameters
+    ----------
+    path : str or path
+        Where the file is.
+
+    Returns
+    -------
+    model
+        Of the class that was saved.
     """
     where = Path(path)
     header, members = read_archive(where)

@@ -46,13 +46,16 @@ class Dataset:
 
     @property
     def rows(self) -> int:
+        """How many rows there are."""
         return sum(self.class_counts.values()) if self.total_rows is None else self.total_rows
 
     @property
     def classes(self) -> int:
+        """How many labels there are; 0 for real targets."""
         return len(self.labels or self.class_counts)
 
     @property
     def urls(self) -> tuple[str, ...]:
+        """Where the files are downloaded from."""
         files = (*self.files, *([self.substitute] if self.substitute else []))
         return tuple(file.url for file in files if file.url)

@@ -42,12 +42,29 @@ Examples = tuple[Table, np.ndarray]
 
 
 def names() -> list[str]:
-    """The names that `load` takes."""
+    """The names that `load` takes.
+
+    Returns
+    -------
+    list of str
+        Sorted.
+    """
     return list(SETS)
 
 
 def info(name: str) -> Dataset:
-    """What is known of a data set: title, rows, features, classes, files and checksums, source, citation."""
+    """What is known of a data set: title, rows, features, classes, files and checksums, source, citation.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+
+    Returns
+    -------
+    Dataset
+        A record.
+    """
     if name not in SETS:
         close = difflib.get_close_matches(name, SETS, n=3, cutoff=0.5)
         hint = f" (did you mean {' or '.join(close)}?)" if close else ""
@@ -56,18 +73,51 @@ def info(name: str) -> Dataset:
 
 
 def where(name: str) -> str:
-    """Where a data set would be loaded from: "bundled", "EDGEWISE_DATA", "cache", or "not here"."""
+    """Where a data set would be loaded from: "bundled", "EDGEWISE_DATA", "cache", or "not here".
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+
+    Returns
+    -------
+    str
+        One of the four.
+    """
     found = storage.found_files(info(name))
     return " and ".join(dict.fromkeys(place for _, place, _ in found)) if found else "not here"
 
 
 def fetch(name: str) -> list[Path]:
-    """The paths of the files of a data set, after downloading those that are not here."""
+    """The paths of the files of a data set, after downloading those that are not here.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+
+    Returns
+    -------
+    list of Path
+        In the order of `info(name).files`.
+    """
     return [path for _, _, path in storage.fetch_files(info(name))]
 
 
 def check(name: str) -> dict[str, str]:
-    """For each file of a data set: "ok", "missing", "changed: ..." or "unknown: ..." by its SHA-256."""
+    """For each file of a data set: "ok", "missing", "changed: ..." or "unknown: ..." by its SHA-256.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+
+    Returns
+    -------
+    dict
+        File name -> what was found.
+    """
     dataset = info(name)
     found = storage.found_files(dataset)
     if found is not None:
@@ -81,6 +131,18 @@ def load(name: str, *, rows: int | None = None) -> Examples:
 
     Labels are text or integers, real targets are floats. Of a multi-label set they are an indicator matrix, 0 or 1
     (int8), whose columns `info(name).labels` names.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+    rows : int, optional
+        How many rows; all by default.
+
+    Returns
+    -------
+    (Table, array)
+        Rows, and the label of each.
     """
     dataset = info(name)
     if rows is not None and rows < 1:
@@ -101,7 +163,18 @@ def load(name: str, *, rows: int | None = None) -> Examples:
 
 
 def load_parts(name: str) -> tuple[Examples, Examples]:
-    """The training part and the test part of a data set that comes in two; others raise ValueError."""
+    """The training part and the test part of a data set that comes in two; others raise ValueError.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+
+    Returns
+    -------
+    two of (Table, array)
+        Training rows and labels, test rows and labels.
+    """
     dataset = info(name)
     if dataset.train_rows is None:
         apart = [known for known, about in SETS.items() if about.train_rows is not None]
@@ -114,12 +187,44 @@ def load_parts(name: str) -> tuple[Examples, Examples]:
 
 
 def order(n: int, seed: int, rows: int | None = None) -> np.ndarray:
-    """The order of rows that a seed stands for: the first `rows` of `numpy.random.default_rng(seed).permutation(n)`."""
+    """The order of rows that a seed stands for: the first `rows` of `numpy.random.default_rng(seed).permutation(n)`.
+
+    Parameters
+    ----------
+    n : int
+        How many rows there are.
+    seed : int
+        Of the shuffle.
+    rows : int, optional
+        How many to keep; all by default.
+
+    Returns
+    -------
+    array
+        Row numbers.
+    """
     return np.random.default_rng(seed).permutation(n)[:rows]
 
 
 def shuffled(table: Table, y: np.ndarray, seed: int, rows: int | None = None) -> Examples:
-    """Examples and labels in the order `order(len(y), seed, rows)`."""
+    """Examples and labels in the order `order(len(y), seed, rows)`.
+
+    Parameters
+    ----------
+    table : Table
+        Rows.
+    y : array
+        The label of each.
+    seed : int
+        Of the shuffle.
+    rows : int, optional
+        How many to keep; all by default.
+
+    Returns
+    -------
+    (Table, array)
+        Rows and labels.
+    """
     chosen = order(len(table), seed, rows)
     return table[chosen], np.asarray(y)[chosen]
 

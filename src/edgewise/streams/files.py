@@ -54,15 +54,41 @@ def read(
 ) -> tuple[Table, np.ndarray]:
     """The examples of a file and their labels.
 
-    Columns are given by name or by position, negative ones from the end. `target` is the last column unless given
-    (LIBSVM: the label). `labels` are columns of 0 and 1 instead of one target, in CSV and ARFF: y is then the matrix of
-    these indicators (int8), in the order of the file. `format` is "csv", "arff", "libsvm" or "parquet", else told by
-    the file name; .gz, .xz and .bz2 are unpacked on the way. A CSV column is nominal if one of its first 10,000 cells
-    (fewer in files of more than 200 columns) is not a number; `categorical` and `numeric` overrule this, `drop` leaves
-    columns out. A target is integer if those first cells all are, else float if they are numbers, else text; `classes`
-    lists those allowed. `header` is True, False, "auto", or the names of the columns of a file without header. Cells in
-    `missing` are missing values. `n_features` is for LIBSVM, whose last features may all be 0. `rows` stops early. A
-    cell that does not fit raises ValueError with file, line and column.
+    A target is integer if its first cells all are, else float if they are numbers, else text. A cell that does not fit
+    raises ValueError with file, line and column.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; .gz, .xz and .bz2 are unpacked on the way.
+    target : str or int, optional
+        Column of the labels, by name or position, negative from the end; by default the last (LIBSVM: the label).
+    labels : list of names or positions, optional
+        Columns of 0 and 1 instead of one target, in CSV and ARFF: y is then the matrix of these indicators (int8).
+    format : str, optional
+        "csv", "arff", "libsvm" or "parquet"; by default told by the file name.
+    categorical, numeric : list of names or positions
+        Columns that are nominal, or numeric, whatever their cells look like. By default a CSV column is nominal if
+        one of its first 10,000 cells (fewer in files of more than 200 columns) is not a number.
+    drop : list of names or positions
+        Columns to leave out.
+    classes : list, optional
+        The labels allowed.
+    header : bool, str or list of str
+        True, False, "auto", or the names of the columns of a file without header.
+    delimiter : str, optional
+        What separates the cells of a CSV file; by default found out.
+    missing : list of str
+        Cells that stand for missing values.
+    n_features : int, optional
+        For LIBSVM, whose last features may all be 0.
+    rows : int, optional
+        How many rows to read; all by default.
+
+    Returns
+    -------
+    (Table, array)
+        Rows, and the label of each.
     """
     if rows is not None and rows < 1:
         raise ValueError(f"rows={rows}: at least 1 row must be read")
@@ -108,7 +134,18 @@ def stream(
     n_features: int | None = None,
     chunk_rows: int = 10_000,
 ) -> Iterator[tuple[Table, np.ndarray]]:
-    """The examples of a file and their labels, `chunk_rows` at a time. The other arguments are those of `read`."""
+    """The examples of a file and their labels, some rows at a time. Parameters are those of `read`, and one more.
+
+    Parameters
+    ----------
+    chunk_rows : int
+        Rows to give at a time.
+
+    Returns
+    -------
+    iterator of (Table, array)
+        Rows, and the label of each.
+    """
     if chunk_rows < 1:
         raise ValueError(f"chunk_rows={chunk_rows}: a chunk needs at least 1 row")
     place = Path(path)

@@ -30,11 +30,25 @@ MOST_NAMES = 5
 def read_mulan(
     path: str | os.PathLike[str], xml: str | os.PathLike[str] | None = None, *, rows: int | None = None
 ) -> tuple[Table, np.ndarray, tuple[str, ...]]:
-    """Examples, the indicator matrix of their labels (int8), and the names of the labels, column by column.
+    """Examples, the indicator matrix of their labels, and the names of the labels.
 
-    Without `xml`, the file beside `path` with the same name but for `.xml` is read; -train and -test may be left out of
-    its name. Both files may be packed (.gz, .xz, .bz2). `rows` stops early. Raises ValueError with file, line and
-    column for a cell that is not 0 or 1 in a label, and with the names for labels that the ARFF does not have.
+    Raises ValueError with file, line and column for a cell that is not 0 or 1 in a label, and with the names for labels
+    that the ARFF does not have.
+
+    Parameters
+    ----------
+    path : str or path
+        The ARFF file; it may be packed (.gz, .xz, .bz2).
+    xml : str or path, optional
+        The file that names the labels. By default the one beside `path` with the same name but for `.xml`; -train
+        and -test may be left out of its name.
+    rows : int, optional
+        How many rows to read; all by default.
+
+    Returns
+    -------
+    (Table, array, tuple of str)
+        Rows, indicators [n, k] (int8), names of the k columns.
     """
     place = Path(path)
     if not place.is_file():

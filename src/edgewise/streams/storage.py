@@ -70,7 +70,18 @@ def fetch_files(dataset: Dataset) -> list[tuple[DataFile, str, Path]]:
 
 
 def path_of(file: str) -> Path:
-    """The path of a data file given by its registered name; raises FileNotFoundError if it is nowhere."""
+    """The path of a data file given by its registered name; raises FileNotFoundError if it is nowhere.
+
+    Parameters
+    ----------
+    file : str
+        The registered name.
+
+    Returns
+    -------
+    Path
+        Where it is.
+    """
     for dataset in SETS.values():
         for known in (*dataset.files, *([dataset.substitute] if dataset.substitute else [])):
             if file in _candidates(known):

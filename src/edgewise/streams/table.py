@@ -25,7 +25,15 @@ class Feature(NamedTuple):
 
 
 class Table:
-    """An immutable view of examples: `values` [n, d] float64, C order, read-only, and one `Feature` per column."""
+    """An immutable view of examples: `values` [n, d] float64, C order, read-only, and one `Feature` per column.
+
+    Parameters
+    ----------
+    values : array
+        Numbers [n, d]; of a nominal column places in its categories, NaN where missing.
+    features : list of Feature
+        Name and categories (None: numeric) of each column.
+    """
 
     __slots__ = ("_features", "_values")
 
@@ -40,23 +48,40 @@ class Table:
 
     @staticmethod
     def from_arrays(X: Any, *, categorical_features: Sequence[Any] | np.ndarray | None = None) -> Table:
-        """The same as `as_table`."""
+        """The same as `as_table`.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows.
+        categorical_features : list or mask, optional
+            Columns to make nominal as well: positions, names, or a mask with one entry per column.
+
+        Returns
+        -------
+        Table
+            The rows.
+        """
         return as_table(X, categorical_features=categorical_features)
 
     @property
     def values(self) -> np.ndarray:
+        """The numbers [n, d]; of nominal columns, places in their categories."""
         return self._values
 
     @property
     def features(self) -> tuple[Feature, ...]:
+        """Name and categories of each column."""
         return self._features
 
     @property
     def feature_names(self) -> tuple[str, ...]:
+        """Names of the columns."""
         return tuple(feature.name for feature in self._features)
 
     @property
     def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
         return self._values.shape[0], self._values.shape[1]
 
     def __len__(self) -> int:
@@ -85,13 +110,23 @@ class Table:
 
 
 def as_table(X: Any, *, categorical_features: Sequence[Any] | np.ndarray | None = None) -> Table:
-    """A `Table` of `X`: a Table (as is), a 2-d array-like, or any frame that narwhals knows (pandas, polars, pyarrow).
+    """A `Table` of `X`.
 
-    Arrays of numbers are numeric. In an object array a column is numeric if every cell that is not missing is a
-    number, else nominal. In a frame, string, categorical, enum and boolean columns are nominal, the name of a category
-    being `str` of it; an enum (in pandas: an ordered categorical) keeps its declared order. None, NaN and null are
-    missing. `categorical_features` (positions, names, or a mask with one entry per column) makes these columns nominal
-    as well.
+    Arrays of numbers are numeric. In an object array a column is numeric if every cell that is not missing is a number,
+    else nominal. In a frame, string, categorical, enum and boolean columns are nominal, the name of a category being
+    `str` of it; an enum (in pandas: an ordered categorical) keeps its declared order. None, NaN and null are missing.
+
+    Parameters
+    ----------
+    X : array, frame or Table
+        A Table (as is), a 2-d array-like, or any frame that narwhals knows (pandas, polars, pyarrow).
+    categorical_features : list or mask, optional
+        Columns to make nominal as well: positions, names, or a mask with one entry per column.
+
+    Returns
+    -------
+    Table
+        The rows.
     """
     if isinstance(X, Table):
         table = X
