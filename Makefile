@@ -30,8 +30,8 @@ race: $(VENV)/.base
 	$(BIN)/edgewise race car
 
 lint: $(VENV)/.test
-	$(BIN)/ruff check src tests benchmarks examples docs
-	$(BIN)/ruff format --check src tests benchmarks examples docs
+	$(BIN)/ruff check src tests benchmarks examples docs/*.py
+	$(BIN)/ruff format --check src tests benchmarks examples docs/*.py
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
