@@ -31,8 +31,8 @@ race: $(VENV)/.base
 	$(BIN)/edgewise race car
 
 lint: $(VENV)/.test
-	$(BIN)/ruff check src tests benchmarks docs examples
-	$(BIN)/ruff format --check src tests benchmarks docs examples
+	$(BIN)/ruff check src tests benchmarks examples docs/conf.py docs/public_names.py
+	$(BIN)/ruff format --check src tests benchmarks examples docs/conf.py docs/public_names.py
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
