@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export EDGEWISE_DATA ?= $(wildcard ../shared/data)
 export MPLBACKEND ?= Agg
 
-.PHONY: help race test test-all test-lowest lint bench wheel clean
+.PHONY: help race test test-all test-lowest lint docs bench wheel clean
 
 help:
 	@echo "make race      compare the boosters on the bundled Car data: table and picture"
@@ -14,6 +14,7 @@ help:
 	@echo "make test-lowest  a part of the suite with the oldest dependencies allowed (Python 3.11)"
 	@echo "make wheel     build the wheel and the source archive into dist/"
 	@echo "make lint      ruff, mypy, import-linter"
+	@echo "make docs      build the pages into docs/_build/html; warnings are errors"
 	@echo "make bench     speed against CapyMOA and river (makes .venv-peers; needs Java)"
 	@echo "make clean     remove the virtual environments and what the targets made"
 
@@ -56,6 +57,14 @@ test-lowest:
 	# Numba keeps one version's kernels in a folder: another one would push out those of the everyday environment.
 	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/kernels $(LOWEST)/bin/pytest -m "not slow" $(LOWEST_TESTS:%=tests/test_%.py)
 
+$(VENV)/.docs: $(VENV)/.base
+	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[docs]"
+	touch $@
+
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
 wheel: $(VENV)/.base
 	$(BIN)/pip install --quiet --disable-pip-version-check build
 	$(BIN)/python -m build
@@ -64,4 +73,4 @@ bench: $(VENV)/.base
 	$(MAKE) -C benchmarks bench
 
 clean:
-	rm -rf $(VENV) .venv-peers $(LOWEST) dist race-results
+	rm -rf $(VENV) .venv-peers $(LOWEST) dist race-results docs/_build docs/gallery docs/results docs/api/generated

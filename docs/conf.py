@@ -22,6 +22,9 @@ import public_names  # noqa: E402
 
 import edgewise  # noqa: E402
 
+# `edgewise` gives these modules by attribute, under names of their own; autodoc imports what it documents.
+sys.modules |= {f"edgewise.{name}": getattr(edgewise, name) for name in ("datasets", "off_policy")}
+
 project = "edgewise"
 author = "the edgewise developers"
 copyright = author
@@ -44,8 +47,8 @@ myst_heading_anchors = 3
 
 autosummary_generate = True
 autodoc_typehints = "none"
-autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 90
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
@@ -72,7 +75,7 @@ sphinx_gallery_conf = {
     "examples_dirs": str(HERE.parent / "examples"),
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
-    "ignore_pattern": r"/own_",  # they stand whole in how-to/extending.md
+    "ignore_pattern": r"own_",  # they stand whole in how-to/extending.md
     "within_subsection_order": "FileNameSortKey",
     "show_memory": False,
     "show_signature": False,

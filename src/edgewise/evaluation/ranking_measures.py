@@ -53,6 +53,12 @@ def measure_ranking(Y: Any, scores: Any) -> RankingMeasures:
     -------
     RankingMeasures
         Means over the rows.
+
+    Examples
+    --------
+    >>> measured = measure_ranking([[1, 0, 1], [0, 1, 0]], [[0.9, 0.5, 0.1], [0.2, 0.8, 0.3]])
+    >>> measured.rank_loss, measured.one_error, measured.coverage
+    (0.25, 0.0, 2.0)
     """
     relevant, s = checked(Y, scores)
     if len(s) == 0:

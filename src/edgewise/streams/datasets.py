@@ -224,6 +224,13 @@ def shuffled(table: Table, y: np.ndarray, seed: int, rows: int | None = None) ->
     -------
     (Table, array)
         Rows and labels.
+
+    Examples
+    --------
+    >>> from edgewise import datasets
+    >>> X, y = datasets.shuffled(*datasets.load("balance"), seed=1, rows=100)
+    >>> X.shape, y[:5].tolist()
+    ((100, 4), ['R', 'L', 'R', 'R', 'L'])
     """
     chosen = order(len(table), seed, rows)
     return table[chosen], np.asarray(y)[chosen]

@@ -127,6 +127,12 @@ def as_table(X: Any, *, categorical_features: Sequence[Any] | np.ndarray | None 
     -------
     Table
         The rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_table(np.array([[3, "red"], [None, "blue"]], dtype=object)).features
+    (Feature(name='x0', categories=None), Feature(name='x1', categories=('red', 'blue')))
     """
     if isinstance(X, Table):
         table = X
