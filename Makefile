@@ -31,8 +31,8 @@ race: $(VENV)/.base
 	$(BIN)/edgewise race car
 
 lint: $(VENV)/.test
-	$(BIN)/ruff check src tests benchmarks examples docs/conf.py docs/public_names.py
-	$(BIN)/ruff format --check src tests benchmarks examples docs/conf.py docs/public_names.py
+	$(BIN)/ruff check src tests benchmarks examples docs/*.py
+	$(BIN)/ruff format --check src tests benchmarks examples docs/*.py
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
@@ -47,7 +47,7 @@ test-all: lint
 # The lower bounds of pyproject.toml, with the oldest Python, and the tests that touch each dependency.
 LOWEST_PYTHON ?= python3.11
 LOWEST := .venv-lowest
-LOWEST_TESTS := table files datasets measures plot cli conditions batch_sklearn twin_tree
+LOWEST_TESTS := table files datasets measures plot cli conditions frames twin_tree
 
 test-lowest:
 	test -x $(LOWEST)/bin/python || $(LOWEST_PYTHON) -m venv $(LOWEST)

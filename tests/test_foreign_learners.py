@@ -101,7 +101,7 @@ def plain_learners(model: Any, stream: Stream, moments: Moments, tree_class: typ
 
 # Single labels against plain Python
 
-SEEDS = [pytest.param(0, marks=pytest.mark.plain), 1, 2]
+SEEDS = [pytest.param(0, marks=pytest.mark.plain), 1]
 
 
 @pytest.mark.parametrize("vote", ["probability", "argmax", "cost"])
@@ -159,7 +159,7 @@ def test_baselines(seed, booster):
 def test_an_ensemble_of_three_libraries_on_data(name):
     """River's Hoeffding tree, scikit-learn's SGDClassifier and our forest: guesses as the plain loop makes them."""
     X, y = ew.datasets.load(name)
-    order = np.random.default_rng(0).permutation(len(y))[:250]
+    order = np.random.default_rng(0).permutation(len(y))[:200]
     X, y = X[order], y[order]
     classes, codes = np.unique(y, return_inverse=True)
     nominal = [feature.categories is not None for feature in X.features]
@@ -299,7 +299,7 @@ class Outputs:
 @pytest.mark.plain
 def test_gradient_boosting():
     """Regressors of both libraries behind our ridge regression: an own copy for each of two outputs."""
-    X, u = real_stream(120, missing=0.0)
+    X, u = real_stream(90, missing=0.0)
     weights = np.random.default_rng(3).uniform(0.5, 1.5, len(u)) * (np.arange(len(u)) % 9 > 0)
     kinds = [(foreign.River, regression_tree), (foreign.Scikit, lambda: SGDRegressor(**STEP))]
     members = [ew.RidgeRegression(), *(make() for _, make in kinds)]
@@ -348,13 +348,13 @@ def bandits(**settings: Any) -> ew.AdaBandit:
 
 def gradients(**settings: Any) -> ew.StreamingGradientBoostingClassifier:
     members = [ew.RidgeRegression(), regression_tree(), SGDRegressor(**STEP)]
-    return ew.StreamingGradientBoostingClassifier(members, 4, random_state=3, **settings)
+    return ew.StreamingGradientBoostingClassifier(members, 3, random_state=3, **settings)
 
 
 GAMES = {"labels": labels, "rankings": rankings, "bandits": bandits, "gradients": gradients}
 
 
-def small_stream(game: str, n: int = 90) -> tuple[Table, np.ndarray]:
+def small_stream(game: str, n: int = 60) -> tuple[Table, np.ndarray]:
     stream = complete(random_stream(7, n=n))
     if game == "rankings":
         rng = np.random.default_rng(0)
@@ -364,9 +364,9 @@ def small_stream(game: str, n: int = 90) -> tuple[Table, np.ndarray]:
     return stream.table(), stream.y
 
 
-def learned(model: Any, X: Table, y: np.ndarray) -> Any:
+def learned(model: Any, X: Table) -> Any:
     """Everything that can be seen of a model, what it would say included."""
-    return [model_state(model), model.predict_proba(X).tolist()]
+    return [model_state(model), model.predict_proba(X[:12]).tolist()]
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -375,7 +375,7 @@ def test_chunks_change_nothing(game):
     seen = []
     for rows in (1, 7, len(y)):
         model = GAMES[game](chunk_size=rows)
-        seen.append((model.prequential(X, y).tolist(), learned(model, X, y)))
+        seen.append((model.prequential(X, y).tolist(), learned(model, X)))
     assert same(seen[0], seen[1])
     assert same(seen[0], seen[2])
 
@@ -389,11 +389,11 @@ def test_calls_copies_and_predictions_change_nothing(game):
     known = {} if game == "rankings" else {"classes": np.unique(y)}
     model = GAMES[game]()
     first = model.prequential(X[:40], y[:40], **known)
-    model.predict(X)
+    model.predict(X[:20])
     for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), model):
         rest = other.prequential(X[40:], y[40:])
         assert same(np.concatenate([first, rest]).tolist(), guesses.tolist())
-        assert same(learned(other, X, y), learned(whole, X, y))
+        assert same(learned(other, X), learned(whole, X))
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -564,12 +564,12 @@ def test_missing_values_are_refused_before_anything_is_learned(game):
         fresh.partial_fit(Table(holed, X.features), y)
     assert not hasattr(fresh, "rounds_")
     model = GAMES[game]().partial_fit(X, y)
-    before = learned(model, X, y)
+    before = learned(model, X)
     with pytest.raises(ValueError, match="missing value in row 50"):
         model.partial_fit(Table(holed, X.features), y)
     with pytest.raises(ValueError, match="missing value in row 50"):
         model.predict(Table(holed, X.features))
-    assert same(learned(model, X, y), before)
+    assert same(learned(model, X), before)
 
 
 class Failing(Perceptron):

@@ -299,3 +299,21 @@ def test_clones_begin_anew_with_the_same_parameters(name):
     assert same(state_of(late.fit(X, y), name), state_of(model, name))
     if ALL[name].learner is not None:
         assert late.estimator is not model.estimator
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("name", ONLINE)
+@pytest.mark.parametrize("learner", ["of its own", "default"])
+def test_categories_never_learned_are_missing_when_predicting(name, learner):
+    """In plain Python a code beyond what was learned would raise IndexError; compiled it would read past an array."""
+    rng = np.random.default_rng(3)
+    X = np.array([[rng.choice(["a", "b"]), rng.normal(), rng.choice(["p", "q", "r"])] for _ in range(60)], object)
+    right = X[:, 0] == "a"
+    y = {"labels": right.astype(int), "label sets": np.column_stack([right, ~right]), "numbers": right * 1.0}
+    model = (model_of(name) if learner == "of its own" else ALL[name].make(random_state=5)).partial_fit(
+        X, y[ALL[name].learns]
+    )
+    new, absent = X[:8].copy(), X[:8].copy()
+    new[:4, 0], absent[:4, 0] = "z", None
+    new[2:, 2], absent[2:, 2] = "s", None
+    assert_same(answers(model, new), answers(model, absent))

@@ -656,7 +656,7 @@ def test_bad_settings():
         (lambda: er.AdaBoostOLM(features=["a"]), r"features=\['a'\]: a dict from names"),
         (lambda: er.AdaBoostOLM(features={"a": 3}), "features: 'a' is 3: float, str or"),
         (lambda: er.AdaOLMR(seed=1).learn_one({}, {"a": 2}), r"y\['a'\]=2: True if the label"),
-        (lambda: er.StreamingGradientBoostingRegressor().learn_one({}, float("nan")), "y is nan in row 0"),
+        (lambda: er.StreamingGradientBoostingRegressor().learn_one({}, float("nan")), "y has nan in row 0"),
     ):
         with pytest.raises(ValueError, match=message):
             make()

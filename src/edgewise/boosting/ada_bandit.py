@@ -24,7 +24,7 @@ The defaults are not the paper's setting, which is `AdaBandit.preset("paper")`. 
   paper takes .1 for Mice and Isolet. Costs are not rounded.
 
 Loss, rate, clipping and rounding were chosen once, among some 25 settings, by two orders of Balance, Car and Mice and
-20,000 rows of Isolet; Nursery and Movement had no part in it. benchmarks/results/bandit.md has the outcome on all sets,
+20,000 rows of Isolet; Nursery and Movement had no part in it. `edgewise reproduce 003` shows the outcome on all sets,
 orders of the choice included.
 """
 

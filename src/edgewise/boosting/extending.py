@@ -1,4 +1,4 @@
-"""A user's own learners and rule inside the compiled loops, at the speed of ours.
+"""A user's own learners and rule inside the compiled loops.
 
 A loop over a chunk is written once, for our learners. Numba fixes what a function calls when it compiles it. So for a
 user's code the loop, and every function between it and those that own code stands in for, is compiled once more from

@@ -316,7 +316,7 @@ class GradientStream(StreamEnsemble):
     def _speak(self, X: Any) -> np.ndarray:
         """Predictions [n, m] of rows that are not learned."""
         self._started()
-        rows = self._rows(X, self._n_outputs)
+        rows = self._rows(X, self._n_outputs, learning=False)
         n = len(rows.numeric)
         return self._run(self._loss(), rows, np.zeros((n, self._n_outputs)), np.zeros(n), self.final == "average")
 

@@ -447,7 +447,7 @@ class StreamBandit(StreamEnsemble):
     def _vote(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """The guesses for rows, and the scores [n, k] behind them; nothing changes."""
         self._started()
-        rows = self._rows(X, self.classes_.size)
+        rows = self._rows(X, self.classes_.size, learning=False)
         n, n_learners = len(rows.numeric), self._ensemble.learners.kind.size
         ensemble = self._ensemble._replace(plan=self._ensemble.plan._replace(follow=VOTE))
         guesses, scores = np.zeros(n, np.int64), np.zeros((n, self.classes_.size))

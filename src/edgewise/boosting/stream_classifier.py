@@ -259,7 +259,7 @@ class StreamClassifier(StreamEnsemble):
 
     def _vote(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         self._started()
-        rows = self._rows(X, self.classes_.size)
+        rows = self._rows(X, self.classes_.size, learning=False)
         n = len(rows.numeric)
         return self._run(rows, np.full(n, -1), np.ones(n), np.zeros(n, np.int64), None, True)
 

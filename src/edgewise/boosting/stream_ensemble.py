@@ -215,11 +215,16 @@ class StreamEnsemble(Saveable, Estimator):
             own,
         )
 
-    def _rows(self, X: Any, k: int) -> Rows:
-        """X as kernels take it, checked against the columns of the first call; changes nothing."""
+    def _rows(self, X: Any, k: int, *, learning: bool = True) -> Rows:
+        """X as kernels take it, checked against the columns of the first call; changes nothing.
+
+        Rows that are only predicted bring no categories: what was never learned is missing there.
+        """
         examples = given(X)
         known = getattr(self, "_columns", None)
         columns = columns_of(examples) if known is None else checked_columns(known, examples, type(self).__name__)
+        if not learning:
+            columns = self._started()
         rows = Rows(columns, *encode(columns, examples.table))
         learners = self._members()
         if isinstance(learners[0], GivenVotes):

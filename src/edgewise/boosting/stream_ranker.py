@@ -326,7 +326,7 @@ class StreamRanker(StreamEnsemble):
     def _scores(self, X: Any) -> np.ndarray:
         """Scores [n, k] of rows that are not learned."""
         self._started()
-        rows = self._rows(X, self.labels_.size)
+        rows = self._rows(X, self.labels_.size, learning=False)
         n, k = len(rows.numeric), self.labels_.size
         scores, _ = self._run(rows, np.full(n, -1), np.zeros((n, k), np.int32), np.ones(n), np.zeros(n, np.int64))
         return scores

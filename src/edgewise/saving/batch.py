@@ -113,6 +113,7 @@ def check_tree(tree: Any, n_features: int, k: int) -> None:
 
 def _restore_booster(model: BatchBooster, state: dict[str, Any]) -> None:
     model._check()
+    _need(type(model._learner()) is CostTree, "they were grown by another learner than its estimator")
     learners, weights = state.pop("estimators_"), state.pop("estimator_weights_")
     features = state.pop("_tree_features")
     _need(isinstance(learners, list) and len(learners) > 0, "no learners")
