@@ -42,6 +42,7 @@ templates_path = ["_templates"]
 default_role = "py:obj"
 suppress_warnings = ["config.cache"]  # the gallery's settings hold a class, which cannot be pickled
 
+highlight_language = "none"
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 3
 

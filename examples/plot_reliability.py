@@ -18,3 +18,5 @@ figure, axes = plt.subplots(1, 2, figsize=(10, 4.4))
 for ax, (name, model) in zip(axes, {"votes are probabilities": softmax, "votes are labels": hard}.items(), strict=True):
     probabilities = model.prequential_proba(X, y)
     ew.plot.reliability(probabilities, y, classes=model.classes_, ax=ax, title=name)
+    likeliest = model.classes_[probabilities.argmax(axis=1)]
+    print(f"{name}: right {(likeliest == y).mean():.3f}, sure {probabilities.max(axis=1).mean():.3f}")

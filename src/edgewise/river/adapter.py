@@ -137,7 +137,7 @@ def adapter(kind: type[Adapter], core: type) -> type[Adapter]:
         self._open({name: value for name, value in bound.arguments.items() if name != "self"})
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]  # what river clones and shows
-    doc = f"`edgewise.{core.__name__}` for river. Parameters are those of `edgewise.{core.__name__}`, and:"
+    doc = f"`edgewise.{core.__name__}` for river. Parameters are those of `edgewise.{core.__name__}`, with:"
     return type(
         core.__name__,
         (kind,),
