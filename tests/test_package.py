@@ -20,7 +20,7 @@ from edgewise import _compile
 from edgewise.streams.registry import SETS
 
 ROOT = Path(__file__).parent.parent
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+EXAMPLES = sorted((ROOT / "examples").glob("own_*.py"))
 
 
 def run(*command: str, cwd: Path = ROOT) -> str:
@@ -155,9 +155,10 @@ def test_place_of_the_cache(monkeypatch, tmp_path, chosen):
 # Examples
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.name)
-def test_examples_run(script, tmp_path):
-    """From a folder of their own: whatever they write lands there."""
+def test_examples_print(script, tmp_path):
+    """As scripts, in a folder of their own; `test_docs` looks at what the others draw, `test_extending` inside these."""
     assert run(str(script), cwd=tmp_path).strip()
 
 

@@ -58,6 +58,8 @@ def _add(digest: Any, value: Any, seen: set[Any]) -> None:
 
 
 def _add_function(digest: Any, function: FunctionType, seen: set[Any]) -> None:
+    # compiled code on disk imports the module that it was written in, so it is of use to that module alone
+    digest.update(f"{function.__module__}\0".encode())
     _add(digest, function.__code__, seen)
     _add(digest, function.__defaults__, seen)
     for cell in function.__closure__ or ():
