@@ -309,8 +309,13 @@ def another_constant(monkeypatch):
     monkeypatch.setitem(globals(), "SMOOTHING", 2.0)
 
 
+def another_module(monkeypatch):
+    """A script that is also imported: compiled code of the module cannot be loaded where there is only the script."""
+    monkeypatch.setattr(a_function, "__module__", "__main__")
+
+
 @pytest.mark.plain
-@pytest.mark.parametrize("change", [another_helper, another_constant])
+@pytest.mark.parametrize("change", [another_helper, another_constant, another_module])
 def test_what_a_function_names_is_in_its_key(monkeypatch, change):
     before = fingerprint([a_function])
     assert before == fingerprint([a_function])

@@ -20,7 +20,6 @@ from edgewise import _compile
 from edgewise.streams.registry import SETS
 
 ROOT = Path(__file__).parent.parent
-EXAMPLES = sorted((ROOT / "examples").glob("own_*.py"))
 
 
 def run(*command: str, cwd: Path = ROOT) -> str:
@@ -150,17 +149,3 @@ def test_place_of_the_cache(monkeypatch, tmp_path, chosen):
     else:
         monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     assert _compile.cache_folder().parent == tmp_path / ("mine" if chosen else "xdg/edgewise")
-
-
-# Examples
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.name)
-def test_examples_print(script, tmp_path):
-    """As scripts, in a folder of their own; `test_docs` looks at what the others draw, `test_extending` inside these."""
-    assert run(str(script), cwd=tmp_path).strip()
-
-
-def test_there_are_examples():
-    assert EXAMPLES
