@@ -118,10 +118,10 @@ class Scratch(NamedTuple):
     costs: np.ndarray
     slopes: np.ndarray
     matrix: np.ndarray
-    said: np.ndarray  # [foreign learners, k] their distributions, written by Python before a kernel asks
-    taught: (
-        np.ndarray
-    )  # [foreign learners, k] the importance of each label that they are to learn, for Python to hand on
+    # [foreign learners, k] their distributions, which Python writes before a kernel asks; and the importance with which
+    # they are to learn each label, which Python hands on
+    said: np.ndarray
+    taught: np.ndarray
 
 
 def make_scratch(forest: Forest, k: int, n_foreign: int) -> Scratch:
