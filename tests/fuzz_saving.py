@@ -142,6 +142,7 @@ def changed_header(rng: np.random.Generator, header: dict) -> None:
 def changed_array(rng: np.random.Generator, header: dict, arrays: list[bytes]) -> None:
     """Change cells, the order, the shape or the dtype of an array, in the header as well."""
     told = [value for value in _walk(header) if isinstance(value, dict) and value.keys() == {"array", "dtype", "shape"}]
+    told = [value for value in told if value["array"] in range(len(arrays))]  # one that was not changed before
     if not told:
         return
     where = told[rng.integers(len(told))]
