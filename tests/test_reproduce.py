@@ -104,6 +104,8 @@ def start(papers: Path, out: Path, **environment: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # a suite that runs in the background is deaf to SIGINT, and its children would be
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         env={**os.environ, **environment},
     )
 
@@ -125,7 +127,7 @@ def without_times(path: Path) -> list[results.Reproduction]:
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_an_interrupted_run_continues_and_ends_like_one_that_was_not(tmp_path, monkeypatch, how):
-    papers = declare(tmp_path, SMALL.format(id="x/table-1", copies=60, learners=60))
+    papers = declare(tmp_path, SMALL.format(id="x/table-1", copies=120, learners=60))
     monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
     process = start(papers, tmp_path / "out")
     deadline = time.monotonic() + 300
