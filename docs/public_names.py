@@ -4,8 +4,8 @@
 
 A function or a method needs a docstring that describes its parameters, and its result where there is one; a class one
 that describes those of its constructor. Sections are numpydoc's. Where parameters are those of another object, the
-docstring may say so: "Parameters are those of `Name`". Records (named tuples and data classes) need a docstring. And
-every name stands in the reference, docs/api.
+docstring may say so: "Parameters are those of `Name`", a public name or, in a method, another method of its class.
+Records (named tuples and data classes) need a docstring. And every name stands in the reference, docs/api.
 """
 
 from __future__ import annotations
@@ -82,6 +82,7 @@ def described(text: str) -> set[str]:
 def told_elsewhere(text: str, others: dict[str, Any]) -> set[str]:
     """The names that the objects describe to which a docstring points, and those to which these point."""
     texts = [inspect.cleandoc(others[name].__doc__ or "") for name in ELSEWHERE.findall(text) if name in others]
+    texts = [each for each in texts if each != text]  # nothing is told by pointing at itself
     return {name for each in texts for name in described(each) | told_elsewhere(each, others)}
 
 
@@ -123,6 +124,7 @@ def problems() -> list[str]:
             found += [f"{name}: no docstring"] if not value.__doc__ else []
         else:
             found += lacking(name, value.__init__, value.__doc__, others)
+        siblings = others | {member: getattr(raw, "__func__", raw) for member, raw in members(value)}
         for member, raw in members(value):
             function = raw.fget if isinstance(raw, property) else getattr(raw, "__func__", raw)
             if function in seen:
@@ -131,7 +133,7 @@ def problems() -> list[str]:
             if isinstance(raw, property):
                 found += [f"{name}.{member}: no docstring"] if not function.__doc__ else []
             else:
-                found += lacking(f"{name}.{member}", function, function.__doc__, others)
+                found += lacking(f"{name}.{member}", function, function.__doc__, siblings)
     return found
 
 

@@ -184,6 +184,27 @@ def test_forest_says_and_grows_what_plain_trees_do(seed, leaf):
         assert_same_structure(model.structure(i), tree.structure(), stream.columns)
 
 
+@pytest.mark.plain
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_products_of_many_codes_do_not_underflow(missing):
+    """A class needs no scaling where its codes are sure, another two or three: only the exponents tell them apart."""
+    from edgewise import HoeffdingForest, HoeffdingTree
+
+    rng = np.random.default_rng(5)
+    n, width, k = 36, 240, 3
+    y = np.arange(n) % k
+    usual = np.where(y[:, None] > 0, rng.integers(0, 6, (n, width)), 0)  # the first class has one code throughout
+    values = np.where(rng.random((n, width)) < missing, np.nan, usual.astype(float))
+    stream = Stream(values, [True] * width, [6] * width, y, k, rng.uniform(0.5, 2.0, n))
+    tree = HoeffdingTree(grace_period=1e9, leaf_prediction="naive_bayes")
+    model = HoeffdingForest(tree, 1).partial_fit(stream.table(), y, sample_weight=stream.weights)
+    twin = plant(k, 0, width, grace=1e9, leaf="naive_bayes")
+    for t in range(n):
+        twin.learn(*stream.row(t), int(y[t]), float(stream.weights[t]))
+    expected = [twin.vote(*stream.row(t)) for t in range(n)]
+    np.testing.assert_allclose(model.predict_proba(stream.table()), expected, rtol=1e-9, atol=1e-12)
+
+
 def test_a_column_that_never_varied_says_nothing():
     """Its weighted m2 is 0, but may round to 1e-17: taken at its word, that variance would decide everything."""
     from edgewise import HoeffdingForest, HoeffdingTree

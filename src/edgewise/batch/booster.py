@@ -94,10 +94,7 @@ class BatchBooster(Saveable, ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> np.ndarray:
         """Weighted votes [n, k]; for two classes, second minus first, as in scikit-learn.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
+        Parameters are those of `predict`.
 
         Returns
         -------
@@ -110,10 +107,7 @@ class BatchBooster(Saveable, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities [n, k] of the classes, read off the scores as the booster's loss has them.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
+        Parameters are those of `predict`.
 
         Returns
         -------
@@ -125,10 +119,7 @@ class BatchBooster(Saveable, ClassifierMixin, BaseEstimator):
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """The prediction after each round.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
+        Parameters are those of `predict`.
 
         Returns
         -------

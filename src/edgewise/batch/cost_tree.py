@@ -101,12 +101,7 @@ class CostTree(Saveable, ClassifierMixin, BaseEstimator):
     def prepare(self, X: Any, sample_weight: np.ndarray | None = None) -> BinnedTable:
         """Rows in bins, for many calls of `fit_costs`; weights count in what equal bins are.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        sample_weight : array, optional
-            The weight of each row; 1 by default.
+        Parameters are those of `fit`.
 
         Returns
         -------

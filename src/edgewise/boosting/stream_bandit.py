@@ -162,14 +162,7 @@ class StreamBandit(StreamEnsemble):
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Replay further rows. The first call fixes the columns and the classes (`classes`, or those in y).
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            The label of each row.
-        classes : array, optional
-            All labels that may come; by default those in y. Needed in the first call only.
+        Parameters are those of `prequential`.
         """
         self.prequential(X, y, classes=classes)
         return self
@@ -177,26 +170,14 @@ class StreamBandit(StreamEnsemble):
     def fit(self, X: Any, y: Any) -> Self:
         """Forget everything, then replay these rows in their order.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            The label of each row.
+        Parameters are those of `prequential`.
         """
         return self._fit(X, y)
 
     def trace(self, X: Any, y: Any, *, classes: Any = None) -> BanditHistory:
         """Like `prequential`, but tells everything that happened.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            The label of each row.
-        classes : array, optional
-            All labels that may come; by default those in y. Needed in the first call only.
+        Parameters are those of `prequential`.
 
         Returns
         -------
@@ -241,10 +222,7 @@ class StreamBandit(StreamEnsemble):
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores [n, k] behind the predictions; for two classes, second minus first, as in scikit-learn.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
+        Parameters are those of `predict`.
 
         Returns
         -------
@@ -257,10 +235,7 @@ class StreamBandit(StreamEnsemble):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities [n, k] of the classes, without exploration.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
+        Parameters are those of `predict`.
 
         Returns
         -------
@@ -273,12 +248,7 @@ class StreamBandit(StreamEnsemble):
     def score(self, X: Any, y: Any) -> float:
         """Accuracy of `predict`.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            The label of each row.
+        Parameters are those of `prequential`.
 
         Returns
         -------

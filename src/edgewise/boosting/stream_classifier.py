@@ -63,16 +63,7 @@ class StreamClassifier(StreamEnsemble):
     def prequential_proba(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Predict, then learn, row by row; the probabilities [n, k] that were predicted.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            The label of each row.
-        classes : array, optional
-            All labels that may come; by default those in y. Needed in the first call only.
-        sample_weight : array, optional
-            The weight of each row; 1 by default.
+        Parameters are those of `prequential`.
 
         Returns
         -------
@@ -85,16 +76,7 @@ class StreamClassifier(StreamEnsemble):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn further rows. The first call fixes the columns and the classes (`classes`, or those in y).
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            The label of each row.
-        classes : array, optional
-            All labels that may come; by default those in y. Needed in the first call only.
-        sample_weight : array, optional
-            The weight of each row; 1 by default.
+        Parameters are those of `prequential`.
         """
         self._learn(X, y, classes, sample_weight)
         return self
@@ -102,14 +84,7 @@ class StreamClassifier(StreamEnsemble):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn these rows in their order.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            The label of each row.
-        sample_weight : array, optional
-            The weight of each row; 1 by default.
+        Parameters are those of `prequential`.
         """
         return self._fit(X, y, sample_weight)
 
@@ -132,10 +107,7 @@ class StreamClassifier(StreamEnsemble):
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores [n, k] behind the predictions; for two classes, second minus first, as in scikit-learn.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
+        Parameters are those of `predict`.
 
         Returns
         -------
@@ -148,10 +120,7 @@ class StreamClassifier(StreamEnsemble):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities [n, k] of the classes.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
+        Parameters are those of `predict`.
 
         Returns
         -------
@@ -164,14 +133,7 @@ class StreamClassifier(StreamEnsemble):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy of `predict`.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            The label of each row.
-        sample_weight : array, optional
-            The weight of each row; 1 by default.
+        Parameters are those of `prequential`.
 
         Returns
         -------
@@ -183,16 +145,7 @@ class StreamClassifier(StreamEnsemble):
     def trace(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> History:
         """Like `prequential`, but tells everything that happened: votes, importances, weights, experts.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            The label of each row.
-        classes : array, optional
-            All labels that may come; by default those in y. Needed in the first call only.
-        sample_weight : array, optional
-            The weight of each row; 1 by default.
+        Parameters are those of `prequential`.
 
         Returns
         -------

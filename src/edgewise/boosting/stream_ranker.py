@@ -139,14 +139,7 @@ class StreamRanker(StreamEnsemble):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn these rows in their order.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array, frame or sparse matrix
-            Label sets as an indicator matrix [n, k]; or one label for each row.
-        sample_weight : array, optional
-            The weight of each row; 1 by default.
+        Parameters are those of `prequential`.
         """
         return self._fit(X, y, sample_weight)
 
@@ -171,10 +164,7 @@ class StreamRanker(StreamEnsemble):
     def rank(self, X: Any) -> np.ndarray:
         """Labels [n, k] of each row in order, best first; ties go to the lowest label.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
+        Parameters are those of `decision_function`.
 
         Returns
         -------
@@ -188,10 +178,7 @@ class StreamRanker(StreamEnsemble):
         """The probability [n, k] that each label is relevant: `edgewise.boosting.calibration`; of single labels, that
         it is the one.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
+        Parameters are those of `decision_function`.
 
         Returns
         -------
@@ -208,10 +195,7 @@ class StreamRanker(StreamEnsemble):
     def predict(self, X: Any) -> np.ndarray:
         """Indicator matrix [n, k]: the labels as likely relevant as not, or more; of single labels, the best.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
+        Parameters are those of `decision_function`.
 
         Returns
         -------
@@ -226,14 +210,7 @@ class StreamRanker(StreamEnsemble):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """1 minus scikit-learn's `label_ranking_loss` of the scores.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array, frame or sparse matrix
-            Label sets as an indicator matrix [n, k]; or one label for each row.
-        sample_weight : array, optional
-            The weight of each row; 1 by default.
+        Parameters are those of `prequential`.
 
         Returns
         -------

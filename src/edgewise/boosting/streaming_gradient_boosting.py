@@ -74,14 +74,7 @@ class StreamingGradientBoostingRegressor(GradientStream):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn further rows. The first call fixes the columns and the outputs.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            Targets, [n] or [n, m].
-        sample_weight : array, optional
-            The weight of each row; 1 by default.
+        Parameters are those of `prequential`.
         """
         self.prequential(X, y, sample_weight=sample_weight)
         return self
@@ -89,14 +82,7 @@ class StreamingGradientBoostingRegressor(GradientStream):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn these rows in their order.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            Targets, [n] or [n, m].
-        sample_weight : array, optional
-            The weight of each row; 1 by default.
+        Parameters are those of `prequential`.
         """
         return self._fit(X, y, sample_weight)
 
@@ -119,14 +105,7 @@ class StreamingGradientBoostingRegressor(GradientStream):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2 of `predict`, over all outputs together.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            Targets, [n] or [n, m].
-        sample_weight : array, optional
-            The weight of each row; 1 by default.
+        Parameters are those of `prequential`.
 
         Returns
         -------
@@ -191,16 +170,7 @@ class StreamingGradientBoostingClassifier(GradientStream):
     def prequential_proba(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Predict, then learn, row by row; the probabilities [n, k] that were predicted.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            The label of each row.
-        classes : array, optional
-            All labels that may come; by default those in y. Needed in the first call only.
-        sample_weight : array, optional
-            The weight of each row; 1 by default.
+        Parameters are those of `prequential`.
 
         Returns
         -------
@@ -213,16 +183,7 @@ class StreamingGradientBoostingClassifier(GradientStream):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn further rows. The first call fixes the columns and the classes (`classes`, or those in y).
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            The label of each row.
-        classes : array, optional
-            All labels that may come; by default those in y. Needed in the first call only.
-        sample_weight : array, optional
-            The weight of each row; 1 by default.
+        Parameters are those of `prequential`.
         """
         self._play(X, y, classes, sample_weight)
         return self
@@ -230,14 +191,7 @@ class StreamingGradientBoostingClassifier(GradientStream):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn these rows in their order.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            The label of each row.
-        sample_weight : array, optional
-            The weight of each row; 1 by default.
+        Parameters are those of `prequential`.
         """
         return self._fit(X, y, sample_weight)
 
@@ -260,10 +214,7 @@ class StreamingGradientBoostingClassifier(GradientStream):
     def decision_function(self, X: Any) -> np.ndarray:
         """The predictions y: [n] where there is one output, else [n, k].
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
+        Parameters are those of `predict`.
 
         Returns
         -------
@@ -276,10 +227,7 @@ class StreamingGradientBoostingClassifier(GradientStream):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities [n, k] of the classes: softmax of the outputs, or their logistic function, made to sum to 1.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
+        Parameters are those of `predict`.
 
         Returns
         -------
@@ -291,14 +239,7 @@ class StreamingGradientBoostingClassifier(GradientStream):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy of `predict`.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            The label of each row.
-        sample_weight : array, optional
-            The weight of each row; 1 by default.
+        Parameters are those of `prequential`.
 
         Returns
         -------

@@ -76,16 +76,7 @@ def inverse_propensity(
 def self_normalized(log: LoggedDecisions, policy: Any, *, max_weight: float = math.inf, risk: float = 0.05) -> Estimate:
     """As `inverse_propensity`, divided by the sum of the weights: stays within the rewards, bias of order 1/n.
 
-    Parameters
-    ----------
-    log : LoggedDecisions
-        What `edgewise.read_log` gave, without decisions that have no feedback.
-    policy : array or model
-        Probabilities [n, k] of showing each label, or a model whose predictions would be shown.
-    max_weight : float
-        Largest weight; larger ones are cut off.
-    risk : float
-        Probability with which the interval may miss.
+    Parameters are those of `inverse_propensity`.
 
     Returns
     -------
@@ -199,14 +190,7 @@ def evaluate_policy(
 def importance_weights(log: LoggedDecisions, policy: Any, max_weight: float = math.inf) -> np.ndarray:
     """w = pi(a|x) / p of each decision, cut off at `max_weight`.
 
-    Parameters
-    ----------
-    log : LoggedDecisions
-        What `edgewise.read_log` gave, without decisions that have no feedback.
-    policy : array or model
-        Probabilities [n, k] of showing each label, or a model whose predictions would be shown.
-    max_weight : float
-        Largest weight; larger ones are cut off.
+    Parameters are those of `inverse_propensity`.
 
     Returns
     -------
@@ -252,12 +236,7 @@ def greedy(model: Any, log: LoggedDecisions) -> np.ndarray:
 def sampling(model: Any, log: LoggedDecisions) -> np.ndarray:
     """The policy [n, k] that draws a label from the model's probabilities; 0 for classes that it does not know.
 
-    Parameters
-    ----------
-    model : classifier
-        Its classes are those of the log.
-    log : LoggedDecisions
-        What `edgewise.read_log` gave, without decisions that have no feedback.
+    Parameters are those of `greedy`.
 
     Returns
     -------
@@ -272,12 +251,7 @@ def sampling(model: Any, log: LoggedDecisions) -> np.ndarray:
 def policy_matrix(log: LoggedDecisions, policy: Any) -> np.ndarray:
     """The probabilities [n, k] with which a policy shows each label: a matrix as it is, a model's `greedy` choice.
 
-    Parameters
-    ----------
-    log : LoggedDecisions
-        What `edgewise.read_log` gave, without decisions that have no feedback.
-    policy : array or model
-        Probabilities [n, k] of showing each label, or a model whose predictions would be shown.
+    Parameters are those of `inverse_propensity`.
 
     Returns
     -------
@@ -298,12 +272,7 @@ def policy_matrix(log: LoggedDecisions, policy: Any) -> np.ndarray:
 def reward_matrix(log: LoggedDecisions, reward_model: Any) -> np.ndarray:
     """Expected rewards [n, k]: a matrix as it is, or a classifier's probabilities.
 
-    Parameters
-    ----------
-    log : LoggedDecisions
-        What `edgewise.read_log` gave, without decisions that have no feedback.
-    reward_model : array or classifier
-        Expected rewards [n, k], or a classifier whose probabilities they are.
+    Parameters are those of `direct_method`.
 
     Returns
     -------

@@ -114,22 +114,7 @@ def race_runs(
     `rows` keeps the first so many rows of the order; the classes are those of all rows of the stream. Labels [n] are
     guessed; label sets, an indicator matrix [n, k], are ranked.
 
-    Parameters
-    ----------
-    models : mapping
-        Name -> function of a seed that makes the model.
-    data : mapping
-        Name -> (X, y).
-    seeds : sequence of int
-        One run for each.
-    order : str
-        "shuffled" by the seed, or "file".
-    rows : int, optional
-        How many rows of each stream; all by default.
-    progress : callable, optional
-        Called with a `Step` after every chunk.
-    chunk_rows : int
-        Rows that go to the model in one call.
+    Parameters are those of `race`.
 
     Returns
     -------

@@ -247,12 +247,7 @@ class StreamingNetworksRegressor(StreamingNetworks):
     def prequential(self, X: Any, y: Any) -> np.ndarray:
         """Predict, then learn, mini-batch by mini-batch; the predictions.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            Targets, [n] or [n, m].
+        Parameters are those of `partial_fit`.
 
         Returns
         -------
@@ -264,12 +259,7 @@ class StreamingNetworksRegressor(StreamingNetworks):
     def fit(self, X: Any, y: Any) -> Self:
         """Forget everything, then learn these rows, shuffled, `epochs` times.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            Targets, [n] or [n, m].
+        Parameters are those of `partial_fit`.
         """
         return self._anew(lambda fresh: fresh._run(X, y, shuffled=True))
 
@@ -364,14 +354,7 @@ class StreamingNetworksClassifier(StreamingNetworks):
     def prequential(self, X: Any, y: Any, *, classes: Any = None) -> np.ndarray:
         """Predict, then learn, mini-batch by mini-batch; the predicted labels.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            The label of each row.
-        classes : array, optional
-            All labels that may come; by default those in y. Needed in the first call only.
+        Parameters are those of `partial_fit`.
 
         Returns
         -------
@@ -383,12 +366,7 @@ class StreamingNetworksClassifier(StreamingNetworks):
     def fit(self, X: Any, y: Any) -> Self:
         """Forget everything, then learn these rows, shuffled, `epochs` times.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            The label of each row.
+        Parameters are those of `partial_fit`.
         """
         return self._anew(lambda fresh: fresh._run(X, y, None, shuffled=True))
 
@@ -429,10 +407,7 @@ class StreamingNetworksClassifier(StreamingNetworks):
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores [rows, k]; for two classes [rows], above 0 for the second.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
+        Parameters are those of `predict`.
 
         Returns
         -------
@@ -445,10 +420,7 @@ class StreamingNetworksClassifier(StreamingNetworks):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities [rows, k] by the logistic function of the scores, or their softmax.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
+        Parameters are those of `predict`.
 
         Returns
         -------

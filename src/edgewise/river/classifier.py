@@ -98,12 +98,7 @@ class StreamingClassifier(Adapter, base.MiniBatchClassifier):
     def predict_proba_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Any, float]:
         """The probability of every class known so far; none before the first example.
 
-        Parameters
-        ----------
-        x : dict
-            Feature name -> value.
-        **kwargs : any
-            Not used; river passes some.
+        Parameters are those of `predict_one`.
 
         Returns
         -------
@@ -172,10 +167,7 @@ class StreamingClassifier(Adapter, base.MiniBatchClassifier):
     def predict_proba_many(self, X: Any) -> Any:
         """The probabilities of every row of a frame, a column for each class.
 
-        Parameters
-        ----------
-        X : pandas.DataFrame
-            Rows.
+        Parameters are those of `predict_many`.
 
         Returns
         -------

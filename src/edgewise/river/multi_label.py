@@ -97,12 +97,7 @@ class StreamingMultiLabelClassifier(Adapter, base.MultiLabelClassifier):
     def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Any, bool]:
         """Whether each label is relevant: at least as likely as not.
 
-        Parameters
-        ----------
-        x : dict
-            Feature name -> value.
-        **kwargs : any
-            Not used; river passes some.
+        Parameters are those of `predict_proba_one`.
 
         Returns
         -------

@@ -177,7 +177,7 @@ class CompiledLoss(Parameterized):
 
     def minimizer(self, targets: np.ndarray) -> np.ndarray:
         """The y of least loss for each row, infinite where the infimum is not attained; the domain is not asked."""
-        raise NotImplementedError(f"{type(self).__name__} does not say where it is least")
+        raise TypeError(f"{type(self).__name__} does not say where it is least")
 
     def least(self, targets: np.ndarray) -> np.ndarray:
         """min over y of l_t(y) for each row: what the strongest comparator f* of the theorems would suffer."""
