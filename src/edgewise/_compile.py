@@ -50,6 +50,15 @@ def kernel(function: Function) -> Function:
     return _compiled(function, forceinline=True)
 
 
+def part(function: Function) -> Function:
+    """A kernel that is merged into its caller before anything is compiled, so it costs no compilation of its own.
+
+    For what stands between a large kernel and its parts: a `kernel` there would be compiled with all that it calls,
+    only to be compiled again inside its caller. Merging itself is slow in Numba: not for small and often called ones.
+    """
+    return _compiled(function, inline="always")
+
+
 def routine(function: Function) -> Function:
     """Compile a function over arrays: cached on disk, without the GIL, IEEE arithmetic in the written order.
 
@@ -71,7 +80,7 @@ def routine_in(folder: str) -> Callable[[Function], Function]:
     return lambda function: _compiled(function, str(Path(CACHE) / folder))
 
 
-def _compiled(function: Function, folder: str = CACHE, **options: bool) -> Function:
+def _compiled(function: Function, folder: str = CACHE, **options: Any) -> Function:
     before = compiler.config.CACHE_DIR
     compiler.config.CACHE_DIR = folder
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from edgewise._compile import kernel
+from edgewise._compile import kernel, part
 from edgewise.boosting.state import BINARY, FOREIGN, GIVEN, GROUP, LINEAR, MEMORY, TREE
 from edgewise.learners.forest.distribution import leaf_labels, leaf_probabilities
 from edgewise.learners.forest.growing import find_leaf, learn
@@ -37,7 +37,7 @@ def gather(forest, tree, numeric, nominal, s):
     s.shape[2] = complete
 
 
-@kernel
+@part
 def tree_speaks(forest, tree, g, s):
     """The label one tree names, and by which predictor; remembers who spoke, for when the tree learns."""
     node = find_leaf(forest, tree, s.x, s.codes)
@@ -60,7 +60,7 @@ def tree_speaks(forest, tree, g, s):
     return s.majority[g] if mode == MAJORITY else s.bayes[g], mode
 
 
-@kernel
+@part
 def learner_speaks(learners, known, i, chunk, t, in_full, s):
     """The label that learner i names; its distribution over all labels in s.p, where that is asked for in full."""
     slot = learners.slot[i]
@@ -103,7 +103,7 @@ def learner_speaks(learners, known, i, chunk, t, in_full, s):
     return heaviest(s.p)
 
 
-@kernel
+@part
 def learner_returns(learners, known, i, chunk, t, s):
     """Bring learner i back to an example of which others have spoken since: what `learner_learns` finds in s.
 
@@ -117,7 +117,7 @@ def learner_returns(learners, known, i, chunk, t, s):
         tree_returns(known.forest, slot, numeric, nominal, s)
 
 
-@kernel
+@part
 def tree_returns(forest, tree, numeric, nominal, s):
     """Bring one tree back to an example; which of its leaf's predictors are right matters to adaptive leaves only."""
     gather(forest, tree, numeric, nominal, s)
@@ -127,7 +127,7 @@ def tree_returns(forest, tree, numeric, nominal, s):
         s.node[0] = find_leaf(forest, tree, s.x, s.codes)
 
 
-@kernel
+@part
 def learner_learns(learners, known, i, chunk, t, label, w, s):
     """Learner i learns that the example it has just spoken of has this label."""
     slot = learners.slot[i]
@@ -153,7 +153,7 @@ def learner_learns(learners, known, i, chunk, t, label, w, s):
         tree_learns(known.forest, slot + g, g, chunk, t, answer, w, s)
 
 
-@kernel
+@part
 def tree_learns(forest, tree, g, chunk, t, label, w, s):
     """One tree learns the example it has just spoken of, as the g-th of those who did."""
     learn(
@@ -176,7 +176,7 @@ def tree_learns(forest, tree, g, chunk, t, label, w, s):
     )
 
 
-@kernel
+@part
 def label_set_learns(learners, known, i, chunk, t, order, size, gains, s):
     """Learner i learns that the first `size` labels of `order` are relevant, each label with its importance in `gains`.
 

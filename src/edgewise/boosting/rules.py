@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from edgewise._compile import kernel
+from edgewise._compile import kernel, part
 from edgewise.boosting.state import OF_RIGHT, OF_VOTE, POTENTIAL, PROBABILITY, UNIFORM
 from edgewise.theory.losses import cheapest, cost_row, expected_costs, feasible, largest_right_cost, step_size
 from edgewise.theory.potentials import normalized_costs
@@ -16,7 +16,7 @@ FAST, SLOW, ALARM = 100.0, 2000.0, 4.0
 ERROR_FAST, ERROR_SLOW, AGE = 0, 1, 2
 
 
-@kernel
+@part
 def cheapest_vote(plan, potentials, scores, to_go, s):
     """The label that a learner with distribution s.p expects to cost least."""
     if plan.rule == POTENTIAL:
@@ -74,7 +74,7 @@ def take_vote(plan, scores, vote, p, alpha):
         scores[vote] += alpha
 
 
-@kernel
+@part
 def uniform_step(plan, committee, rule, i, scores, vote, p, chunk, t):
     """The learners alone: scores take the vote, and every example counts alike. An own rule stands in for this one."""
     take_vote(plan, scores, vote, p, committee.weight[i])
@@ -94,7 +94,7 @@ def gradient_importance(plan, committee, i, right, t, k):
     return u
 
 
-@kernel
+@part
 def gradient_step(plan, committee, i, n_learners, scores, costs, vote, p, label, w, t):
     """Scores take the vote; learner i's edge and weight move; `costs` becomes the cost row at the new scores."""
     committee.costs[i, OF_VOTE] += w * cost_of_vote(plan, costs, vote, p)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from edgewise._compile import kernel
+from edgewise._compile import kernel, part
 from edgewise.learners.forest.layout import (
     ADAPTIVE,
     MAJORITY,
@@ -117,7 +117,7 @@ def same_scale(rows, likelihoods, scalings):
             likelihoods[r] *= PRODUCT_BOTTOM
 
 
-@kernel
+@part
 def leaf_labels(forest, tree, leaf, x, codes, m, c, complete, evidence, likelihoods, slots, shares, scalings):
     """The labels that majority and naive Bayes name, and by which of them the leaf goes (MIXED: by both).
 
