@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -23,6 +24,12 @@ from edgewise.theory.potentials import zero_one_potentials
 
 # Rows that go through the learners together. Any number gives the same result; this one keeps a chunk in cache.
 CHUNK_ROWS = 256
+
+
+@cache
+def no_potentials() -> Any:
+    """The smallest tables there are."""
+    return zero_one_potentials(2, 1, 0.1, 1)
 
 
 class Rows(NamedTuple):
@@ -87,7 +94,7 @@ class StreamEnsemble(Saveable, Estimator):
 
     def _potentials(self, k: int) -> Any:
         """Tables of the potentials that costs come from; the smallest there are for a booster without potentials."""
-        return zero_one_potentials(2, 1, 0.1, 1)
+        return no_potentials()
 
     # -- what can be seen ------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from edgewise.learners.forest.layout import (
     PRECISION,
     RIGHT_BAYES,
     RIGHT_MAJORITY,
+    SEEN,
 )
 from edgewise.learners.forest.statistics import PRODUCT_BOTTOM, PRODUCT_TOP
 from edgewise.theory.experts import heaviest
@@ -66,36 +67,40 @@ def nominal_likelihoods(forest, leaf, offset, codes, c, likelihoods, slots, shar
     """Multiply a positive number per class with the probability of every code under the class, up to a common factor.
 
     A code's probability is an m-estimate (Cestnik 1990) with m = 1: (n_vc + n_v/n) / (n_c + 1), shrunk towards its
-    share in the leaf. It is never 0 or 1, so no count can erase a class or make it certain. Without missing values n_c
-    does not change from feature to feature, so it is divided by once. Products that grow too small are scaled up, and
-    classes that needed this more often than others are scaled down at the end.
+    share in the leaf. It is never 0 or 1, so no count can erase a class or make it certain. Where every example of the
+    leaf showed every feature, n and n_c do not change from feature to feature and are divided by once. Products that
+    grow too small are scaled up, and classes that needed this more often than others are scaled down at the end.
     """
-    rows, margin = forest.row[leaf], forest.margin[leaf]
+    rows, margin, seen = forest.row[leaf], forest.margin[leaf], forest.tally[leaf, SEEN]
     told = np.uint64(0)
+    unseen = 0.0
     for j in range(c):
         if codes[j] >= 0:
             slot, last = np.uint64(offset[j] + codes[j]), np.uint64(offset[j + 1] - 1)
             if margin[slot] > 0.0:
                 slots[0, told] = slot
                 slots[1, told] = last
-                shares[told] = margin[slot] / margin[last]
+                shares[told] = margin[slot]
+                unseen += (margin[last] - seen) ** 2
                 told += np.uint64(1)
+    whole = unseen == 0.0
+    inverse = 1.0 / seen
+    for j in range(told):
+        shares[j] *= inverse if whole else 1.0 / margin[slots[1, j]]
     scaled = False
     for r in range(rows.size):
         scalings[r] = 0
         if rows[r] >= 0:
             counts = forest.counts[rows[r]]
-            n_c = counts[slots[1, 0]] if told > 0 else 0.0
-            inverse = 1.0 / (n_c + 1.0)
             product = likelihoods[r]
-            uneven = 0.0
-            for j in range(told):
-                uneven += (counts[slots[1, j]] - n_c) ** 2
-                product *= (counts[slots[0, j]] + shares[j]) * inverse
-            if uneven > 0.0 or product < PRODUCT_BOTTOM:
+            if whole and told > 0:
+                inverse = 1.0 / (counts[slots[1, 0]] + 1.0)
+                for j in range(told):
+                    product *= (counts[slots[0, j]] + shares[j]) * inverse
+            if not whole or product < PRODUCT_BOTTOM:
                 product = likelihoods[r]
                 for j in range(told):
-                    product *= (counts[slots[0, j]] + shares[j]) * (1.0 / (counts[slots[1, j]] + 1.0))
+                    product *= (counts[slots[0, j]] + shares[j]) / (counts[slots[1, j]] + 1.0)
                     if product < PRODUCT_BOTTOM:
                         product *= PRODUCT_TOP
                         scalings[r] += 1
