@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from grid import NONE, figure, grid, with_error
+from grid import NONE, figure, grid, with_error, with_table
 
 from edgewise.evaluation.racing import Mean, mean
 
@@ -159,7 +159,5 @@ def filled(text: str, records: Sequence[Record], speed: dict[str, Any] | None) -
     tables = {"small": small_trees(used), "large": large_trees(used), "sizes": by_size(used), "bounds": bounds(used)}
     tables["speed"] = speed_table(speed) if speed else "*Not measured yet.*"
     for name, table in tables.items():
-        first, last = f"<!-- table: {name} -->\n", "\n<!-- end -->"
-        before, after = text.split(first)
-        text = before + first + table + last + after.split(last, 1)[1]
+        text = with_table(text, name, table)
     return text

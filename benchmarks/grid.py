@@ -33,3 +33,12 @@ def with_error(mean: Mean) -> str:
 def values(records: Sequence[dict[str, Any]], measure: str, **wanted: Any) -> list[float]:
     """A measure of the records that have the wanted entries."""
     return [record[measure] for record in records if all(record[name] == value for name, value in wanted.items())]
+
+
+def with_table(page: str, name: str, table: str) -> str:
+    """The page with this table at its place, which begins with `<!-- table: NAME -->` and ends with `<!-- end -->`."""
+    first, last = f"<!-- table: {name} -->\n", "\n<!-- end -->"
+    parts = page.split(first)
+    if len(parts) != 2 or last not in parts[1]:
+        raise SystemExit(f"not exactly one place from '{first.strip()}' to '{last.strip()}'")
+    return parts[0] + first + table + last + parts[1].split(last, 1)[1]

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import defaults_report
 import speed_report
 from cells import Record, known
-from grid import NONE, figure, grid, values
+from grid import NONE, figure, grid, values, with_table
 
 from edgewise.evaluation.racing import mean
 from edgewise.reproduction.results import Cell, Reproduction, load
@@ -203,11 +203,7 @@ def filled(text: str, results: Path = HERE / "results") -> str:
         path = results / block.source
         table = block.make(block.read(path)) if path.exists() else ""
         table = table or f"*Not here yet: `benchmarks/results/{block.source}` is missing or incomplete.*"
-        first, last = f"<!-- table: {name} -->\n", "\n<!-- end -->"
-        parts = text.split(first)
-        if len(parts) != 2 or last not in parts[1]:
-            raise SystemExit(f"README.md: not exactly one place from '{first.strip()}' to '{last.strip()}'")
-        text = parts[0] + first + table + last + parts[1].split(last, 1)[1]
+        text = with_table(text, name, table)
     return text
 
 

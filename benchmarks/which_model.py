@@ -25,7 +25,7 @@ import batch_report
 import defaults_report
 import ranking_report
 from cells import RESULTS, known
-from grid import NONE, figure, grid, values
+from grid import NONE, figure, grid, values, with_table
 
 from edgewise.evaluation.racing import mean
 
@@ -127,9 +127,7 @@ TABLES = {
 def filled(text: str) -> str:
     """The page's text with every table as the results have it."""
     for name, make in TABLES.items():
-        first, last = f"<!-- table: {name} -->\n", "\n<!-- end -->"
-        before, after = text.split(first)
-        text = before + first + make() + last + after.split(last, 1)[1]
+        text = with_table(text, name, make())
     return text
 
 

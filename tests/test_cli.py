@@ -71,7 +71,7 @@ def test_help_imports_nothing_heavy() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [(), ("race",), ("draw",), ("data",), ("data", "fetch"), ("models",), ("reproduce",)]
+    "command", [(), ("race",), ("draw",), ("data",), ("data", "fetch"), ("models",), ("reproduce",), ("warmup",)]
 )
 def test_every_command_has_help(command: tuple[str, ...]) -> None:
     result = invoke(*command, "--help")
@@ -316,3 +316,34 @@ def test_a_terminal_that_cannot_show_the_sign(tmp_path: Path) -> None:
     )
     assert run.returncode == 0, run.stderr
     assert "mean +- standard error" in run.stdout
+
+
+def test_warmup_of_an_unknown_family() -> None:
+    result = invoke("warmup", "label")
+    assert result.exit_code == 2
+    assert "no family 'label': labels, rankings, bandits, numbers, batch" in result.stderr
+
+
+def test_warmup_covers_every_model_with_kernels_of_its_own() -> None:
+    """Every online or batch estimator of the package is in a family; networks are compiled by PyTorch."""
+    from edgewise.evaluation.warming import FAMILIES
+    from tests.estimators import BATCH, ONLINE
+
+    named = {name for names, _ in FAMILIES.values() for name in names}
+    assert set(ONLINE | BATCH) - named == {"CostTree"}
+
+
+@pytest.mark.slow
+def test_after_a_warmup_nothing_is_compiled(tmp_path: Path) -> None:
+    """In an empty cache: what a race with other learners and columns needs is all there after `edgewise warmup`."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
+
+    def kept(*command: str) -> set[Path]:
+        code = "import sys; from edgewise.cli import main; main(sys.argv[1:])"
+        subprocess.run([sys.executable, "-c", code, *command], env=environment, check=True, capture_output=True)
+        return set((tmp_path / "kernels").rglob("*.nbc"))
+
+    out = ("--out", str(tmp_path / "out"))
+    warm = kept("warmup", "labels")
+    assert warm
+    assert kept("race", "balance", "--models", "olm,mbbm,oza,ova@paper,adaova,trees", "--rows", "300", *out) == warm

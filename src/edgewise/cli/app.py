@@ -18,6 +18,7 @@ from edgewise.cli.errors import BadInput, debug_option
 from edgewise.cli.models import models
 from edgewise.cli.race import draw, race
 from edgewise.cli.reproduce import reproduce
+from edgewise.cli.warmup import warmup
 
 EPILOG = """\b
 Start here:
@@ -82,5 +83,5 @@ def main(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (race, draw, data, models, reproduce):
+for command in (race, draw, data, models, reproduce, warmup):
     main.add_command(command)
