@@ -44,9 +44,7 @@ class OneVsAllOLM(AdaBoostOLM):
     def _labels_apart(self, k: int) -> int:
         return 2
 
-    def _run_chunk(
-        self, chunk: Chunk, in_scores: bool
-    ) -> Generator[None, None, tuple[Trace, np.ndarray, np.ndarray]]:
+    def _run_chunk(self, chunk: Chunk, in_scores: bool) -> Generator[None, None, tuple[Trace, np.ndarray, np.ndarray]]:
         margins = np.zeros((chunk.labels.size, self.classes_.size))
         restarts = np.zeros((self._ensemble.learners.kind.size, chunk.labels.size), bool)
         for r, ensemble in enumerate(self._ensembles):

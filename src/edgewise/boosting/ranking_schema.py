@@ -231,9 +231,7 @@ def run_relevance(calibration, scores, z, out):
         relevance(calibration, scores[t], z, out[t])
 
 
-def rank_chunk(
-    ensemble: RankingEnsemble, chunk: RankingChunk
-) -> Generator[None, None, tuple[np.ndarray, np.ndarray]]:
+def rank_chunk(ensemble: RankingEnsemble, chunk: RankingChunk) -> Generator[None, None, tuple[np.ndarray, np.ndarray]]:
     """Predict, then learn, every example of a chunk: a passage that gives scores followed, and those without chance.
 
     The tables of the potentials must hold every number of relevant labels in the chunk.

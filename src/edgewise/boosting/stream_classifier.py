@@ -250,9 +250,7 @@ class StreamClassifier(StreamEnsemble):
         self._flow((passage(*part) for part in self._parts(codes >= 0)), codes >= 0, in_turn=in_turn)
         return guesses, decisions
 
-    def _run_chunk(
-        self, chunk: Chunk, in_scores: bool
-    ) -> Generator[None, None, tuple[Trace, np.ndarray, np.ndarray]]:
+    def _run_chunk(self, chunk: Chunk, in_scores: bool) -> Generator[None, None, tuple[Trace, np.ndarray, np.ndarray]]:
         return run(self._ensemble, chunk, in_scores)
 
     def _probabilities(self, decisions: np.ndarray) -> np.ndarray:

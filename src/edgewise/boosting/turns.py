@@ -52,7 +52,7 @@ def turns(learners: Learners, block: range, foreign: ForeignBank, chunk: Any, s:
 
 
 def play_blocks(ensemble: Any, own: Own, chunk: Any, trees: int, play: Play) -> Passage:
-    """Let every block of an ensemble play a chunk; a forest in which `trees` trees have no room to learn is enlarged."""
+    """Let every block of an ensemble play a chunk; a forest in which `trees` trees may find no room is enlarged."""
     for b, block in enumerate(blocks(ensemble.learners.kind.size, len(ensemble.forests))):
         s = make_scratch(ensemble.forests[b], ensemble.plan.n_labels, len(ensemble.foreign.copies))
         need = room_needed(ensemble.forests[b])

@@ -178,11 +178,12 @@ def shared_out(potentials: Potentials, n: int) -> tuple[Potentials, ...]:
         return (potentials,)
     slots = max(1, potentials.memo_values.size >> (n - 1).bit_length())
     scratch = ("leads", "sizes", "product", "total", "kinds", "members", "kind_costs")
+    rooms = [getattr(potentials, name) for name in scratch]
     return tuple(
         potentials._replace(
             memo_keys=np.full((slots, 2), -1, np.int64),
             memo_values=np.zeros(slots),
-            **{name: np.zeros_like(getattr(potentials, name)) for name in scratch},
+            **{name: np.zeros(held.shape, held.dtype) for name, held in zip(scratch, rooms, strict=True)},
         )
         for _ in range(n)
     )
