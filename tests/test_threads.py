@@ -17,11 +17,13 @@ from sklearn.linear_model import Perceptron
 import edgewise as ew
 from edgewise.boosting import pipeline
 from edgewise.boosting.pipeline import blocks, flow, n_threads
+from edgewise.saving.archive import ModelFileError, read_archive
 from edgewise.theory.potentials import importance, shared_out, zero_one_potentials
 from edgewise.theory.regression_losses import SquaredLoss
 from tests.estimators import BANDITS, EAGER, ONLINE, REGRESSION, examples
 from tests.small_streams import mixed_stream
 from tests.state import model_state, same
+from tests.test_saving import rewritten
 
 FULL = [name for name in ONLINE if name not in BANDITS]
 N = 9  # not a multiple of any number of blocks
@@ -74,6 +76,7 @@ def assert_same(model, other, X):
         except ValueError:
             continue
         assert same(model.structure(learner), tree)
+        assert same(model.structure(learner - N), tree)
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3, -1])
@@ -104,31 +107,62 @@ def test_threads_change_nothing_in_plain_python(name):
 
 
 @pytest.mark.parametrize("name", [*FULL, "defaults"])
-def test_a_model_of_threads_goes_on_from_a_file_by_any_number(name, tmp_path):
-    X, y = stream(name)
-    whole, begun, alone = booster(name), booster(name, n_jobs=2, chunk_size=40), booster(name)
+def test_a_model_goes_on_from_a_file_by_any_number_of_threads(name, tmp_path):
+    X, y = stream(name, 240)
+    whole = booster(name)
     expected = learn(whole, name, X, y)
-    for model in (begun, alone):
-        learn(model, name, X[:200], y[:200])
-        model.save(tmp_path / "model.edgewise")
-        for n_jobs in (None, 2, 3):
-            loaded = ew.load(tmp_path / "model.edgewise").set_params(n_jobs=n_jobs, chunk_size=40)
-            assert loaded._n_blocks == model._n_blocks
-            np.testing.assert_array_equal(learn(loaded, name, X[200:], y[200:]), expected[200:])
-            assert_same(loaded, whole, X)
-        copied = pickle.loads(pickle.dumps(copy.deepcopy(model)))
-        np.testing.assert_array_equal(learn(copied, name, X[200:], y[200:]), expected[200:])
+    for first, later in ((2, None), (2, 3), (None, 2)):
+        begun = booster(name, n_jobs=first, chunk_size=40)
+        learn(begun, name, X[:120], y[:120])
+        begun.save(tmp_path / "model.edgewise")
+        loaded = ew.load(tmp_path / "model.edgewise").set_params(n_jobs=later)
+        assert loaded._n_blocks == begun._n_blocks
+        np.testing.assert_array_equal(learn(loaded, name, X[120:], y[120:]), expected[120:])
+        assert_same(loaded, whole, X)
+        copied = pickle.loads(pickle.dumps(copy.deepcopy(begun)))
+        np.testing.assert_array_equal(learn(copied, name, X[120:], y[120:]), expected[120:])
+
+
+@pytest.mark.plain
+def test_files_of_blocks(tmp_path):
+    """One block is stored as ever; a list of forests must be as long as the file says, and each must fit."""
+    path = tmp_path / "model.edgewise"
+    X, y = stream("AdaBoostOLM", 30)
+    found = {}
+    for n_jobs in (1, 2):
+        booster("AdaBoostOLM", n_jobs=n_jobs, chunk_size=10).fit(X, y).save(path)
+        found[n_jobs] = read_archive(path)[0]["state"]["_ensembles"][0]["dict"]["forest"]
+    assert found[1].keys() == {"dict"}
+    assert [part.keys() for part in found[2]] == [{"dict"}] * 4
+    original = path.read_bytes()
+
+    def forests(header):
+        return header["state"]["_ensembles"][0]["dict"]["forest"]
+
+    for change in (
+        lambda header, _: header["state"].update(_n_blocks=7),
+        lambda header, _: header["state"].update(_n_blocks=10**6),
+        lambda header, _: header["state"].update(_n_blocks=0),
+        lambda header, _: header["state"].pop("_n_blocks"),
+        lambda header, _: forests(header).reverse(),
+        lambda header, _: header["parameters"].update(n_jobs="all"),
+    ):
+        path.write_bytes(original)
+        ew.load(path)
+        rewritten(path, change)
+        with pytest.raises(ModelFileError):
+            ew.load(path)
 
 
 @pytest.mark.parametrize("name", FULL)
 def test_the_number_of_threads_may_change_midway(name):
-    X, y = stream(name)
-    whole, one, two = booster(name), booster(name, chunk_size=40), booster(name, n_jobs=2, chunk_size=40)
+    X, y = stream(name, 240)
+    whole = booster(name)
     expected = learn(whole, name, X, y)
-    for model, later in ((one, 2), (two, None), (two, 3)):
-        model = copy.deepcopy(model)
-        begin = learn(model, name, X[:200], y[:200])
-        rest = learn(model.set_params(n_jobs=later), name, X[200:], y[200:])
+    for first, later in ((None, 2), (2, None), (2, 3)):
+        model = booster(name, n_jobs=first, chunk_size=40)
+        begin = learn(model, name, X[:120], y[:120])
+        rest = learn(model.set_params(n_jobs=later), name, X[120:], y[120:])
         np.testing.assert_array_equal(np.concatenate([begin, rest]), expected)
         assert_same(model, whole, X)
 

@@ -36,7 +36,7 @@ class OneVsAllOLM(AdaBoostOLM):
     """
 
     def _blocks(self, k: int) -> int:
-        return max(1, super()._blocks(k) // k)  # boosters pass chunks on to each other as blocks do
+        return -(-super()._blocks(k) // k)  # boosters pass chunks on to each other as blocks do
 
     def _new_ensembles(self, k: int) -> list[Ensemble]:
         return [self._new_ensemble(self._plan(2)._replace(follow=VOTE)) for _ in range(k)]

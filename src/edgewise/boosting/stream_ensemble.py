@@ -224,12 +224,14 @@ class StreamEnsemble(Saveable, Estimator):
         return 1 if threads == 1 else min(int(self.n_estimators), BLOCKS_PER_THREAD * threads)
 
     def _by_block(self, of_learners: np.ndarray) -> list[np.ndarray]:
+        """An entry for each learner, block by block."""
         return [of_learners[block.start : block.stop] for block in blocks(len(of_learners), self._n_blocks)]
 
     def _forest_of(self, state: Any, learner: int) -> Any:
         """The forest in which a learner's tree stands."""
-        every = blocks(self.n_estimators, self._n_blocks)
-        return next(forest for block, forest in zip(every, state.forests, strict=True) if learner in block)
+        n = state.learners.kind.size
+        every = zip(blocks(n, self._n_blocks), state.forests, strict=True)
+        return next(forest for block, forest in every if range(n)[learner] in block)
 
     def _flow(self, passages: Iterable[Passage], learned: np.ndarray, *, in_turn: bool = False) -> None:
         """Send the chunks of rows through the ensemble, by as many threads as may work at once.
