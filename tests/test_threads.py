@@ -388,7 +388,9 @@ class Interrupting(SquaredLoss):
         if (targets == 100.0).any():
             if self.what == "error":
                 raise ArithmeticError("100 is too much")
-            os.kill(os.getpid(), signal.SIGINT)
+            if self.what == "signal":
+                self.what = "signal sent"
+                os.kill(os.getpid(), signal.SIGINT)
             time.sleep(0.05)
         return super().gradient(predictions, targets)
 

@@ -198,7 +198,7 @@ def _check_sizes(fresh: Any, stored: Any, n: int, k: int) -> None:
     linear = sum(isinstance(learner, SoftmaxRegression) for learner in learners)
     inputs = int((~columns.nominal).sum()) + 1 + int(columns.n_categories.sum())
     memories = sum(isinstance(learner, LabelMemory) for learner in learners)
-    wanted = {
+    wanted: dict[str, tuple[Any, tuple[int, ...]]] = {
         "weights": (stored["bank"]["weights"].shape, (linear, k, inputs)),
         "counts": (stored["memory"]["counts"].shape, (memories, (k + 1) ** 2 if memories else 1, k)),
     }

@@ -70,7 +70,7 @@ def filled(template: Any, stored: Any, place: str = "") -> Any:
     if not isinstance(stored, dict) or stored.keys() != set(names):
         raise ValueError(f"{place or 'the state'}: a {kind} is made of {', '.join(names)}")
     grows = kind in FOLLOWING
-    changes = {}
+    changes: dict[str, Any] = {}
     for name in STORED[kind]:
         known, value, here = getattr(template, name), stored[NAMES.get(name, name)], f"{place}{name}"
         if isinstance(known, list):

@@ -34,7 +34,7 @@ and `importance` costs as much as one potential.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -177,16 +177,14 @@ def shared_out(potentials: Potentials, n: int) -> tuple[Potentials, ...]:
     if n == 1:
         return (potentials,)
     slots = max(1, potentials.memo_values.size >> (n - 1).bit_length())
-    scratch = ("leads", "sizes", "product", "total", "kinds", "members", "kind_costs")
-    rooms = [getattr(potentials, name) for name in scratch]
-    return tuple(
-        potentials._replace(
-            memo_keys=np.full((slots, 2), -1, np.int64),
-            memo_values=np.zeros(slots),
-            **{name: np.zeros(held.shape, held.dtype) for name, held in zip(scratch, rooms, strict=True)},
-        )
-        for _ in range(n)
-    )
+    fields = ("leads", "sizes", "product", "total", "kinds", "members", "kind_costs")
+    rooms: dict[str, np.ndarray] = {name: getattr(potentials, name) for name in fields}
+    several = []
+    for _ in range(n):
+        own: dict[str, Any] = {name: np.zeros(room.shape, room.dtype) for name, room in rooms.items()}
+        own |= {"memo_keys": np.full((slots, 2), -1, np.int64), "memo_values": np.zeros(slots)}
+        several.append(potentials._replace(**own))
+    return tuple(several)
 
 
 def asymptotic_error(k: int, n_learners: int, edge: float) -> float:
