@@ -1,6 +1,6 @@
 """What threads are worth: wall time of 100 learners by one thread over that by several, and whether results agree.
 
-    python benchmarks/threads.py [--jobs 2] [--repeats 3] [--quick]
+    python benchmarks/threads.py [--jobs 2] [--chunk-size 256] [--models all] [--repeats 3] [--quick]
 
 Trees, rows and their order are those of `speed.py`; the defaults of AdaBoostOLM and gradient boosting are measured as
 well, with `--models all`. Each repeat runs all numbers of threads one after the other; the best of the repeats counts.
@@ -31,6 +31,7 @@ from grid import grid
 from speed import TREES, machine, save_rows
 
 import edgewise as ew
+from edgewise.boosting.stream_ensemble import CHUNK_ROWS
 from edgewise.streams.table import Feature
 
 ROWS, QUICK_ROWS = 20_000, 1_500
@@ -64,14 +65,14 @@ def timed(what: Callable[[], np.ndarray]) -> tuple[float, float, np.ndarray]:
     return time.perf_counter() - wall, time.process_time() - cpu, answer
 
 
-def measure(name: str, X: ew.Table, y: np.ndarray, jobs: list[int], repeats: int) -> dict[str, Any]:
+def measure(name: str, X: ew.Table, y: np.ndarray, jobs: list[int], size: int, repeats: int) -> dict[str, Any]:
     """Best wall and CPU seconds by number of threads, of learning (`prequential`) and of predicting the same rows."""
     MODELS[name](n_jobs=max(jobs)).prequential(X[:600], y[:600], classes=np.unique(y))  # compiles what is not on disk
     seconds: dict[str, dict[int, list[tuple[float, float]]]] = {"learn": {}, "predict": {}}
     answers: dict[int, list[np.ndarray]] = {}
     for _ in range(repeats):
         for n_jobs in jobs:
-            model = MODELS[name](n_jobs=n_jobs)
+            model = MODELS[name](n_jobs=n_jobs, chunk_size=size)
             learn = timed(lambda model=model: model.prequential(X, y))  # type: ignore[misc]
             predict = timed(lambda model=model: model.predict_proba(X))  # type: ignore[misc]
             answers[n_jobs] = [learn[2], predict[2], model.learner_weights_, model.n_nodes_]
@@ -114,13 +115,14 @@ def page(report: dict[str, Any]) -> str:
         "# Threads\n\nMade by `benchmarks/threads.py`, which tells how it is measured.\n\n"
         f"{grid(header, lines)}\n\n"
         f"{report['machine']['cpu']}, {report['cores']} cores; programs that wanted to run when it began: "
-        f"{report['load']:.1f}; best of {report['repeats']}.\n"
+        f"{report['load']:.1f}; chunks of {report['chunk_size']} rows; best of {report['repeats']}.\n"
     )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, nargs="+", default=[2], help="numbers of threads beside 1")
+    parser.add_argument("--chunk-size", type=int, default=CHUNK_ROWS)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="a few rows, one repeat: does everything run?")
     parser.add_argument(
@@ -135,6 +137,7 @@ def main() -> None:
         "load": os.getloadavg()[0],
         "rows": rows,
         "jobs": [1, *arguments.jobs],
+        "chunk_size": arguments.chunk_size,
         "repeats": 1 if arguments.quick else arguments.repeats,
         "results": [],
     }
@@ -142,7 +145,7 @@ def main() -> None:
         for data in STREAMS:
             X, y = table_of(save_rows(data, rows, Path(folder)))
             for name in names:
-                told = measure(name, X, y, report["jobs"], report["repeats"])
+                told = measure(name, X, y, report["jobs"], report["chunk_size"], report["repeats"])
                 report["results"].append({"data": data, "model": name, **told})
                 print(page(report | {"results": report["results"][-1:]}))
     stem = "threads-quick" if arguments.quick else "threads"
