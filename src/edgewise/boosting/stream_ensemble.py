@@ -216,7 +216,9 @@ class StreamEnsemble(Saveable, Estimator):
     def _threads(self) -> int:
         """How many may work at once: one where a learner is not ours, or has Python code."""
         threads = n_threads(self.n_jobs)
-        return threads if all(isinstance(learner, self._threaded) for learner in self._members()) else 1
+        if threads > 1 and not all(isinstance(learner, self._threaded) for learner in self._members()):
+            return 1
+        return threads
 
     def _blocks(self, k: int) -> int:
         """How many blocks the learners of a new model of k classes stand in."""
