@@ -26,6 +26,9 @@ MODELS = {
     "AdaBoostOLM, list": lambda: ew.AdaBoostOLM(
         [TREE, TREE, ew.BinaryRelevance(), ew.LabelMemory(0.9), WARM], 5, follow="draw", random_state=1
     ),
+    "AdaBoostOLM, threads": lambda: ew.AdaBoostOLM(
+        [ew.SoftmaxRegression(), TREE, WARM], 5, chunk_size=8, n_jobs=2, random_state=1
+    ),
     "AdaOVA": lambda: ew.AdaOVA(n_estimators=2, random_state=1),
     "OneVsAllOLM": lambda: ew.OneVsAllOLM(n_estimators=2, random_state=1),
     "OnlineMBBM": lambda: ew.OnlineMBBM(TREE, FEW, random_state=1),
@@ -47,6 +50,13 @@ MODELS = {
         loss=SquaredLoss(0.1, Box(np.array([-50.0, -5.0]), 50.0)),
         rule="residual",
         final="average",
+    ),
+    "Regressor, threads": lambda: ew.StreamingGradientBoostingRegressor(
+        [ew.RidgeRegression(), ew.RegressionTree(grace_period=5, least_gain=0.1, max_features=0.7)],
+        5,
+        chunk_size=8,
+        n_jobs=2,
+        random_state=1,
     ),
     "Regressor, huber": lambda: ew.StreamingGradientBoostingRegressor(n_estimators=FEW, loss=HuberLoss(2.0)),
     "Classifier": lambda: ew.StreamingGradientBoostingClassifier(n_estimators=FEW, random_state=1),

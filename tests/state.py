@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise.boosting.state import arrays
+from edgewise.boosting.pipeline import blocks
+from edgewise.boosting.state import GROUP, TREE, arrays
 from edgewise.learners.forest.layout import LEAF, children
 from edgewise.learners.regression_forest.layout import LEAF_FIELDS
 
 
 def forest_state(forest):
-    def of(node):
+    """Every tree; of a row's columns those that the tree has, whatever other trees of the forest have."""
+
+    def of(tree, node):
         if forest.kind[node] == LEAF:
-            leaf = forest.child[node]
+            leaf, m, slots = forest.child[node], (forest.numeric[tree] >= 0).sum(), forest.offset[tree, -1]
             rows = [
                 None
                 if row < 0
-                else (forest.gauss[row].tolist(), float(forest.constant[row]), forest.counts[row].tolist())
+                else (
+                    forest.gauss[row, :, :m].tolist(),
+                    float(forest.constant[row]),
+                    forest.counts[row, :slots].tolist(),
+                )
                 for row in forest.row[leaf]
             ]
             return (forest.class_weight[leaf].tolist(), forest.tally[leaf].tolist(), int(forest.examples[leaf]), rows)
@@ -26,26 +33,39 @@ def forest_state(forest):
             int(forest.feature[node]),
             float(forest.threshold[node]),
             below.index(forest.fallback[node]),
-            [of(child) for child in below],
+            [of(tree, child) for child in below],
         )
 
-    return [of(int(root)) for root in forest.root], forest.n_nodes.tolist(), forest.moments.tolist()
+    return [(of(tree, int(root)), int(forest.n_nodes[tree])) for tree, root in enumerate(forest.root)]
+
+
+def forest_states(forests, kinds):
+    """The trees of all blocks, leaving out those that stand in for none, and the moments of the columns."""
+    with_trees = [
+        np.isin(kinds[block.start : block.stop], (TREE, GROUP)).any() for block in blocks(len(kinds), len(forests))
+    ]
+    of_blocks = zip(forests, with_trees, strict=True)
+    return [tree for forest, some in of_blocks if some for tree in forest_state(forest)], forests[0].moments.tolist()
 
 
 def gradient_state(model):
     """The state of a streaming gradient booster."""
     state = model._state
-    forest = state.forest
 
-    def of(node):
+    def of(forest, tree, node):
         first = forest.child[node]
         if forest.kind[node] == LEAF:
-            return tuple(getattr(forest, field)[first].tolist() for field in LEAF_FIELDS)
+            m, slots = (forest.numeric[tree] >= 0).sum(), forest.offset[tree, -1]
+            width = {"bins": m, "low": m, "density": m, "slots": slots}
+            fields = ((field, getattr(forest, field)[first]) for field in LEAF_FIELDS)
+            return tuple((held[: width[field]] if field in width else held).tolist() for field, held in fields)
         own = tuple(getattr(forest, field)[node].item() for field in ("kind", "feature", "threshold", "depth"))
-        return (*own, int(forest.fallback[node] - first), of(first), of(first + 1))
+        below = (of(forest, tree, child) for child in (first, first + 1))
+        return (*own, int(forest.fallback[node] - first), *below)
 
-    parts = (*state.progress, *state.bank, forest.n_nodes, forest.moments)
-    return [[part.tolist() for part in parts], [of(int(root)) for root in forest.root], model.rounds_]
+    parts = (*state.progress, *state.bank, model.n_nodes_, state.forests[0].moments)
+    trees = [of(forest, tree, int(root)) for forest in state.forests for tree, root in enumerate(forest.root)]
+    return [[part.tolist() for part in parts], trees, model.rounds_]
 
 
 def model_state(model):
@@ -54,7 +74,7 @@ def model_state(model):
     return [
         (
             *(part.tolist() for part in ensemble.committee),
-            forest_state(ensemble.forest),
+            forest_states(ensemble.forests, ensemble.learners.kind),
             *(part.tolist() for part in ensemble.bank),
             *(part.tolist() for part in ensemble.memory),
             *(part.tolist() for part in getattr(ensemble, "calibration", ())),

@@ -55,7 +55,7 @@ def test_room_of_trees_that_began_anew_is_used_again():
     for turn in range(12):
         drifting.partial_fit(X, y if turn % 2 else 1 - y)
     assert len(drifting.restarts_) > 40
-    forest = drifting._ensemble.forest
+    forest = drifting._ensemble.forests[0]
     assert forest.used[0] <= 4 * forest.n_nodes.sum() + 200
     tidy = compacted(forest)
     assert tidy.used[0] == forest.n_nodes.sum()

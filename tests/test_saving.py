@@ -142,7 +142,7 @@ def test_trees_that_began_anew(tmp_path):
     y = np.where((X[:, 0] > 0) ^ (np.arange(1000) >= 600), "yes", "no")
     at = 600
     model.partial_fit(X[:at], y[:at])
-    while at < 1000 and model._ensemble.forest.used[0] == model.n_nodes_.sum():
+    while at < 1000 and model._ensemble.forests[0].used[0] == model.n_nodes_.sum():
         model.partial_fit(X[at : at + 10], y[at : at + 10])
         at += 10
     assert at < 1000

@@ -49,6 +49,9 @@ class AdaOLMR(StreamRanker):
         Whether importances are divided by their mean so far, learner by learner; not in the paper.
     chunk_size : int
         Rows that go through the learners together; never changes a result.
+    n_jobs : int, optional
+        Threads that learners are shared out to, -1 for one on each core; never changes a result
+        (docs/how-to/threads.md).
     random_state : int or Generator, optional
         Seed, or numpy Generator.
     """
@@ -62,6 +65,7 @@ class AdaOLMR(StreamRanker):
         follow: str = "draw",
         normalize_importance: bool = True,
         chunk_size: int = CHUNK_ROWS,
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -70,6 +74,7 @@ class AdaOLMR(StreamRanker):
         self.follow = follow
         self.normalize_importance = normalize_importance
         self.chunk_size = chunk_size
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _check(self) -> None:

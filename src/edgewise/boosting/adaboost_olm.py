@@ -74,6 +74,9 @@ class AdaBoostOLM(StreamClassifier):
         learners, a memory of the last labels votes as well. None: the stream is taken to stay the same.
     chunk_size : int
         Rows that go through the learners together; never changes a result.
+    n_jobs : int, optional
+        Threads that learners are shared out to, -1 for one on each core; never changes a result
+        (docs/how-to/threads.md).
     random_state : int or Generator, optional
         Seed, or numpy Generator.
     """
@@ -92,6 +95,7 @@ class AdaBoostOLM(StreamClassifier):
         first_weight: float = 0.1,
         drift: str | None = None,
         chunk_size: int = CHUNK_ROWS,
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -105,6 +109,7 @@ class AdaBoostOLM(StreamClassifier):
         self.first_weight = first_weight
         self.drift = drift
         self.chunk_size = chunk_size
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     @classmethod

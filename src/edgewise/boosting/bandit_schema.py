@@ -287,7 +287,7 @@ def play(run: Callable[..., int], ensemble: Ensemble, chunk: Chunk, cast: Cast, 
         for t in range(chunk.labels.size):
             ensemble = play(run, ensemble, round_of(chunk, t), Cast(*(field[t : t + 1] for field in cast)), parts)
         return ensemble
-    plan, learners, committee, forest, bank, memory, potentials, foreign, own = ensemble
+    plan, learners, committee, (forest,), bank, memory, (potentials,), foreign, own = ensemble
     k, n_learners = plan.n_labels, learners.kind.size
     s = make_scratch(forest, k, len(foreign.copies))
     rows = foreign.reader.read(chunk.numeric, chunk.nominal)
@@ -308,7 +308,7 @@ def play(run: Callable[..., int], ensemble: Ensemble, chunk: Chunk, cast: Cast, 
         forest = enlarged(forest, n_learners, need)
     for slot in range(len(foreign.copies)):
         foreign.learns(slot, rows, 0, s.taught)
-    return ensemble._replace(forest=forest)
+    return ensemble._replace(forests=[forest])
 
 
 def round_of(chunk: Chunk, t: int) -> Chunk:

@@ -82,6 +82,9 @@ class BoostingRule(StreamClassifier):
     def _plan(self, k: int) -> Plan:
         return Plan(k, OWN_RULE, 0, FORMS[self.vote], 0, 1.0, 1.0, False, 0.0, 0.0, False)
 
+    def _threads(self) -> int:
+        return 1  # what a rule remembers may be of all learners together
+
     def _first_weight(self) -> float:
         return self.first_weight()
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from edgewise.boosting.gradient_schema import FOREIGN, OBJECT, RIDGE, TREE, Learners, RowLearner
 from edgewise.boosting.inputs import Columns
+from edgewise.boosting.pipeline import blocks
 from edgewise.learners.foreign import REGRESSOR, Foreign, as_member
 from edgewise.learners.regression_forest.layout import RegressionForest, make_regression_forest
 from edgewise.learners.regression_tree import RegressionTree, RegressionTreeParameters
@@ -59,34 +60,46 @@ def draw_trees(
 
 
 def assemble_gradient(
-    learners: list[GradientMember], drawn: RegressionTreeParameters | None, columns: Columns, n_outputs: int
-) -> tuple[Learners, RegressionForest, RidgeBank, tuple[RowLearner, ...]]:
-    """The ensemble's arrays, and a copy of each learner that is a Python object."""
+    learners: list[GradientMember],
+    drawn: RegressionTreeParameters | None,
+    columns: Columns,
+    n_outputs: int,
+    n_blocks: int,
+) -> tuple[Learners, list[RegressionForest], RidgeBank, tuple[RowLearner, ...]]:
+    """The ensemble's arrays, with a forest for each block, and a copy of each learner that is a Python object."""
     trees = [learner for learner in learners if isinstance(learner, RegressionTree)]
     ridges = [learner for learner in learners if isinstance(learner, RidgeRegression)]
     kinds = {RegressionTree: TREE, RidgeRegression: RIDGE, Foreign: FOREIGN}
     kind = np.array([kinds.get(type(learner), OBJECT) for learner in learners])
     objects = [learner for learner in learners if not isinstance(learner, Own | Foreign)]
     slot = np.zeros(len(learners), np.int64)
-    for of_kind in (TREE, RIDGE, OBJECT, FOREIGN):
+    for of_kind in (RIDGE, OBJECT, FOREIGN):
         slot[kind == of_kind] = np.arange((kind == of_kind).sum())
     n_features = len(columns.names)
     if drawn is None:
         # An ensemble without trees keeps none, and the moments of its columns.
         drawn = RegressionTree().draw(0, n_features, np.random.default_rng(0))
-    forest = make_regression_forest(
-        n_outputs=n_outputs,
-        grace=drawn.grace_period,
-        confidence=drawn.split_confidence,
-        tie=drawn.tie_threshold,
-        least_gain=drawn.least_gain,
-        max_depth=drawn.max_depth,
-        smoothing=drawn.smoothing,
-        memory=drawn.memory,
-        numeric=drawn.features[:, ~columns.nominal],
-        nominal=drawn.features[:, columns.nominal],
-        n_bins=trees[0].bins if trees else 2,
-        categories=columns.n_categories,
-    )
+    forests, made = [], 0
+    for block in blocks(len(learners), n_blocks):
+        is_tree = kind[block.start : block.stop] == TREE
+        slot[block.start : block.stop][is_tree] = np.arange(is_tree.sum())
+        of_block = RegressionTreeParameters(*(field[made : made + is_tree.sum()] for field in drawn))
+        made += int(is_tree.sum())
+        forests.append(
+            make_regression_forest(
+                n_outputs=n_outputs,
+                grace=of_block.grace_period,
+                confidence=of_block.split_confidence,
+                tie=of_block.tie_threshold,
+                least_gain=of_block.least_gain,
+                max_depth=of_block.max_depth,
+                smoothing=of_block.smoothing,
+                memory=of_block.memory,
+                numeric=of_block.features[:, ~columns.nominal],
+                nominal=of_block.features[:, columns.nominal],
+                n_bins=trees[0].bins if trees else 2,
+                categories=columns.n_categories,
+            )
+        )
     bank = make_ridge(ridges, n_outputs, int((~columns.nominal).sum()), columns.n_categories)
-    return Learners(kind, slot), forest, bank, tuple(copy.deepcopy(learner) for learner in objects)
+    return Learners(kind, slot), forests, bank, tuple(copy.deepcopy(learner) for learner in objects)

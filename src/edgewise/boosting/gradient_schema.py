@@ -22,11 +22,13 @@ needs are known before it begins, so a loss is a NumPy function over the rows of
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from edgewise._compile import routine
+from edgewise.boosting.pipeline import blocks
 from edgewise.boosting.schema import run_moments
 from edgewise.learners.foreign_copies import ForeignBank
 from edgewise.learners.regression_forest.growing import tree_plays
@@ -64,7 +66,7 @@ class Steps(NamedTuple):
 
 
 class Learners(NamedTuple):
-    """The learners in order: kind, and where each one's state is."""
+    """The learners in order: kind, and where each one's state is; trees are counted in the forest of their block."""
 
     kind: np.ndarray
     slot: np.ndarray
@@ -85,7 +87,7 @@ class GradientEnsemble(NamedTuple):
     steps: Steps
     learners: Learners
     progress: Progress
-    forest: RegressionForest
+    forests: list[RegressionForest]  # one for each block of learners; the first has the moments of the columns
     bank: RidgeBank
     objects: tuple[RowLearner, ...]
     foreign: ForeignBank  # a copy for each output of each learner
@@ -137,57 +139,60 @@ def count(values, weights, sums, place):
 
 def run(
     ensemble: GradientEnsemble, loss: Loss, examples: Examples, *, averaged: bool = False
-) -> tuple[GradientEnsemble, np.ndarray]:
-    """Predict, then learn, every example of a chunk: the new state and the predictions [n, m].
+) -> Generator[None, None, np.ndarray]:
+    """Predict, then learn, every example of a chunk: a passage (`pipeline`) that gives the predictions [n, m].
 
     `averaged` lets every learner speak with its mean hypothesis (line 16 of Algorithm 1); nothing may be learned then.
     """
-    steps, progress = ensemble.steps, ensemble.progress
+    steps = ensemble.steps
+    # Blocks at work at once may not write to the same place.
+    progress = ensemble.progress._replace(extremes=np.zeros(2))
     weights, targets = examples.weights, examples.targets
     learning = bool((weights > 0.0).any())
-    run_moments(ensemble.forest, examples)
+    run_moments(ensemble.forests[0], examples)
     partial = np.repeat(steps.start[None, :], len(weights), axis=0)
     residuals = np.zeros(partial.shape)
     sums = np.zeros(partial.shape)
     said = np.zeros(partial.shape)
     values = np.zeros(len(weights))
     goals = gradients = np.zeros(partial.shape)
-    for i in range(steps.rates.size):
-        if learning:
-            values, gradients = judged(loss, partial, targets)
-            goals = gradients + residuals
-        sums += partial
-        ensemble = play(ensemble, i, examples, goals, averaged, said)
-        settle(steps, i, partial, values, residuals, gradients, goals, said, weights, progress)
-        if steps.rule == RESIDUAL:
-            project(steps.region, partial)
+    for b, block in enumerate(blocks(steps.rates.size, len(ensemble.forests))):
+        for i in block:
+            if learning:
+                values, gradients = judged(loss, partial, targets)
+                goals = gradients + residuals
+            sums += partial
+            play(ensemble, b, i, examples, goals, averaged, said)
+            settle(steps, i, partial, values, residuals, gradients, goals, said, weights, progress)
+            if steps.rule == RESIDUAL:
+                project(steps.region, partial)
+        yield
     predictions = partial if steps.rule == SMOOTH else sums / steps.rates.size
     if learning:
+        np.maximum(ensemble.progress.extremes, progress.extremes, out=ensemble.progress.extremes)
         count(np.asarray(loss.value(partial, targets), float), weights, progress.losses, steps.rates.size)
         count(np.asarray(loss.value(predictions, targets), float), weights, progress.totals, PREDICTED)
         count(np.ones(len(weights)), weights, progress.totals, ROUNDS)
         if hasattr(loss, "least"):
             count(loss.least(targets), weights, progress.totals, LEAST)
-    return ensemble, predictions
+    return predictions
 
 
 def play(
-    ensemble: GradientEnsemble, i: int, examples: Examples, goals: np.ndarray, averaged: bool, said: np.ndarray
-) -> GradientEnsemble:
-    """Learner i speaks of every row, then learns its goal, row by row; `said` has what it said."""
+    ensemble: GradientEnsemble, b: int, i: int, examples: Examples, goals: np.ndarray, averaged: bool, said: np.ndarray
+) -> None:
+    """Learner i, of block b, speaks of every row, then learns its goal, row by row; `said` has what it said."""
     kind, slot = int(ensemble.learners.kind[i]), int(ensemble.learners.slot[i])
     m = goals.shape[1]
     if kind == RIDGE:
         inputs, gain = np.zeros((2, ensemble.bank.weights.shape[2]))
         ridge_plays(ensemble.bank, slot, examples, goals, averaged, inputs, gain, said)
     elif kind == TREE:
-        forest = ensemble.forest
         whole, left = np.zeros((2, 1 + m))
-        at = tree_plays(forest, slot, examples, goals, 0, whole, left, said)
+        at = tree_plays(ensemble.forests[b], slot, examples, goals, 0, whole, left, said)
         while at < len(goals):
-            forest = enlarged(forest)
-            at = tree_plays(forest, slot, examples, goals, at, whole, left, said)
-        return ensemble._replace(forest=forest)
+            ensemble.forests[b] = enlarged(ensemble.forests[b])
+            at = tree_plays(ensemble.forests[b], slot, examples, goals, at, whole, left, said)
     elif kind == FOREIGN:
         copies = ensemble.foreign.copies[slot * m : (slot + 1) * m]
         read = ensemble.foreign.reader.read(examples.numeric, examples.nominal)
@@ -204,7 +209,6 @@ def play(
             said[t] = learner.predict_one(row)
             if examples.weights[t] > 0.0:
                 learner.learn_one(row, goals[t].copy(), float(examples.weights[t]))
-    return ensemble
 
 
 def judged(loss: Loss, partial: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -31,6 +31,8 @@ from edgewise.boosting.gradient_schema import (
 )
 from edgewise.boosting.inputs import Columns
 from edgewise.boosting.members import foreign_bank
+from edgewise.boosting.pipeline import Passage
+from edgewise.boosting.state import arrays
 from edgewise.boosting.stream_ensemble import CHUNK_ROWS, Rows, StreamEnsemble
 from edgewise.learners.regression_forest.layout import forest_with_categories, regression_structure
 from edgewise.learners.regression_tree import RegressionTree
@@ -52,6 +54,7 @@ class GradientStream(StreamEnsemble):
     Learning many rows in one call is the same, number for number, as learning them one by one.
     """
 
+    _threaded = RegressionTree | RidgeRegression
     _state: GradientEnsemble
     _n_outputs: int
 
@@ -67,6 +70,7 @@ class GradientStream(StreamEnsemble):
         start: float = 0.0,
         final: str = "last",
         chunk_size: int = CHUNK_ROWS,
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -78,6 +82,7 @@ class GradientStream(StreamEnsemble):
         self.start = start
         self.final = final
         self.chunk_size = chunk_size
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     @classmethod
@@ -129,14 +134,13 @@ class GradientStream(StreamEnsemble):
         """Bytes of the model's arrays; what learners of other libraries keep is not counted."""
         if not hasattr(self, "_state"):
             return 0
-        parts = (self._state.steps, self._state.learners, self._state.progress, self._state.forest, self._state.bank)
-        return sum(array.nbytes for part in parts for array in part if isinstance(array, np.ndarray))
+        return sum(array.nbytes for array in arrays(self._state))
 
     @property
     def n_nodes_(self) -> np.ndarray:
         """Nodes of each tree; learners that are no trees are left out."""
         self._started()
-        return self._state.forest.n_nodes.copy()
+        return np.concatenate([forest.n_nodes for forest in self._state.forests])
 
     def structure(self, learner: int, of_class: int = 0) -> tuple[Any, ...]:
         """The tree of one learner as nested tuples: see `regression_structure`; columns are those of X.
@@ -163,7 +167,8 @@ class GradientStream(StreamEnsemble):
                 return node
             return (node[0], int(place[node[0]][node[1]]), node[2], renamed(node[3]), renamed(node[4]))
 
-        return renamed(regression_structure(self._state.forest, int(self._state.learners.slot[learner])))
+        slot = int(self._state.learners.slot[learner])
+        return renamed(regression_structure(self._forest_of(self._state, learner), slot))
 
     def bound(self) -> RegretBound:
         """What Theorem 5.1 or 5.2 says of this run, beside the mean regret against the best prediction of each row.
@@ -269,6 +274,8 @@ class GradientStream(StreamEnsemble):
         """Draw the learners' parameters and make the state for k outputs."""
         rng = np.random.default_rng(self.random_state)
         self.tree_parameters_ = draw_trees(self._members(), len(columns.names), rng)
+        self._n_blocks = self._blocks(k)
+        self._cut_off = False
         self._state = self._new_state(loss, columns, k, rng)
         self._columns = columns
         self._n_outputs = k
@@ -284,9 +291,11 @@ class GradientStream(StreamEnsemble):
         )
         n = self.n_estimators
         progress = Progress(np.zeros((n, 3)), np.zeros(n + 1), np.zeros(3), np.zeros(2))
-        kinds, forest, bank, objects = assemble_gradient(self._members(), self.tree_parameters_, columns, k)
+        kinds, forests, bank, objects = assemble_gradient(
+            self._members(), self.tree_parameters_, columns, k, self._n_blocks
+        )
         foreign = foreign_bank(self._members(), columns, rng, each=k)
-        return GradientEnsemble(steps, kinds, progress, forest, bank, objects, foreign)
+        return GradientEnsemble(steps, kinds, progress, forests, bank, objects, foreign)
 
     def _widen(self, columns: Columns) -> None:
         """Make room for categories that came up after the first call."""
@@ -294,7 +303,7 @@ class GradientStream(StreamEnsemble):
             return
         self._columns = columns
         self._state = self._state._replace(
-            forest=forest_with_categories(self._state.forest, columns.n_categories),
+            forests=[forest_with_categories(forest, columns.n_categories) for forest in self._state.forests],
             bank=ridge_with_categories(self._state.bank, columns.n_categories),
             foreign=self._state.foreign.with_categories(columns.categories),
         )
@@ -326,9 +335,9 @@ class GradientStream(StreamEnsemble):
         """Send rows through the ensemble, chunk by chunk."""
         n, width = rows.numeric.shape
         predictions = np.zeros((n, self._n_outputs))
-        for first in range(0, n, self.chunk_size):
-            part = slice(first, min(n, first + self.chunk_size))
-            room = np.zeros((2, part.stop - first + 1, width))
+
+        def passage(part: slice) -> Passage:
+            room = np.zeros((2, part.stop - part.start + 1, width))
             learned = weights[part]
             examples = Examples(
                 rows.numeric[part],
@@ -339,5 +348,7 @@ class GradientStream(StreamEnsemble):
                 room[0],
                 room[1],
             )
-            self._state, predictions[part] = run(self._state, loss, examples, averaged=averaged)
+            predictions[part] = yield from run(self._state, loss, examples, averaged=averaged)
+
+        self._flow(map(passage, self._cuts(n)), weights > 0.0)
         return predictions

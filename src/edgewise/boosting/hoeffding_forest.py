@@ -25,6 +25,9 @@ class HoeffdingForest(StreamClassifier):
         Number of trees.
     chunk_size : int
         Rows that go through the trees together; never changes a result.
+    n_jobs : int, optional
+        Threads that learners are shared out to, -1 for one on each core; never changes a result
+        (docs/how-to/threads.md).
     random_state : int or Generator, optional
         Seed, or numpy Generator.
     """
@@ -35,11 +38,13 @@ class HoeffdingForest(StreamClassifier):
         n_estimators: int = 100,
         *,
         chunk_size: int = CHUNK_ROWS,
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.chunk_size = chunk_size
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     @classmethod

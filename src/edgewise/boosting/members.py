@@ -9,6 +9,7 @@ import numpy as np
 from edgewise.boosting.inputs import Columns
 from edgewise.boosting.own import Own
 from edgewise.boosting.own_states import make_states, own_classes
+from edgewise.boosting.pipeline import blocks
 from edgewise.boosting.state import BINARY, FOREIGN, GIVEN, GROUP, LINEAR, MEMORY, OWN, TREE, Learners
 from edgewise.learners.foreign import CLASSIFIER, Foreign, RiverLearner, ScikitLearner, as_member
 from edgewise.learners.foreign_copies import LARGEST_SEED, ForeignBank
@@ -66,9 +67,12 @@ def draw(learners: list[Member], n_features: int, rng: np.random.Generator) -> T
 
 
 def assemble(
-    learners: list[Member], drawn: TreeParameters, columns: Columns, k: int, in_groups: bool
-) -> tuple[Learners, Forest, LinearBank, MemoryBank, Own]:
-    """The ensemble's arrays. `in_groups`: a tree stands for k trees, each telling one class from the rest."""
+    learners: list[Member], drawn: TreeParameters, columns: Columns, k: int, in_groups: bool, n_blocks: int
+) -> tuple[Learners, list[Forest], LinearBank, MemoryBank, Own]:
+    """The ensemble's arrays, with a forest for each block of learners (`pipeline`).
+
+    `in_groups`: a tree stands for k trees, each telling one class from the rest.
+    """
     kinds: dict[type, int] = {
         HoeffdingTree: TREE,
         SoftmaxRegression: LINEAR,
@@ -80,22 +84,35 @@ def assemble(
     kinds |= {own: OWN + number for number, own in enumerate(own_classes(learners))}
     kind = np.array([kinds[type(learner)] for learner in learners], np.int64)
     is_tree = kind == TREE
-    group = k if in_groups else 1
     if in_groups:
         kind[:] = GROUP
     slot = np.arange(len(learners))
-    slot[is_tree] = np.arange(is_tree.sum()) * group
+    forests = []
+    for block in blocks(len(learners), n_blocks):
+        part = slice(block.start, block.stop)
+        slot[part][is_tree[part]] = np.arange(is_tree[part].sum()) * (k if in_groups else 1)
+        of_block = TreeParameters(*(field[part] for field in drawn))
+        forests.append(forest_of(learners[part], of_block, columns, k, in_groups))
     for others in ((LINEAR, BINARY), (MEMORY,), (FOREIGN,), *((number,) for number in kinds.values() if number >= OWN)):
         held = np.isin(kind, others)
         slot[held] = np.arange(held.sum())
+    linear = [learner for learner in learners if isinstance(learner, SoftmaxRegression)]
+    bank = make_bank(linear, k, int((~columns.nominal).sum()), columns.n_categories)
+    memory = make_memory([learner for learner in learners if isinstance(learner, LabelMemory)], k)
+    return Learners(kind, slot, drawn.importance_scale), forests, bank, memory, make_states(learners, columns, k)
+
+
+def forest_of(learners: list[Member], drawn: TreeParameters, columns: Columns, k: int, in_groups: bool) -> Forest:
+    """The trees among learners that follow each other, as one forest."""
+    group = k if in_groups else 1
     trees = [learner for learner in learners if isinstance(learner, HoeffdingTree)] or [HoeffdingTree()]
-    # An ensemble without trees keeps one that nobody asks, so that the kernels need no second form.
-    chosen = np.flatnonzero(is_tree) if is_tree.any() else np.array([0])
+    # Learners without trees have one that nobody asks, so that the kernels need no second form.
+    chosen = [i for i, learner in enumerate(learners) if isinstance(learner, HoeffdingTree)] or [0]
     each = np.repeat(chosen, group)
     mode, binary, warm, max_nodes = np.repeat(
         np.array([tree.kernel_settings() for tree in trees], np.int64), group, axis=0
     ).T
-    forest = make_forest(
+    return make_forest(
         n_labels=2 if in_groups else k,
         mode=mode,
         binary=binary,
@@ -109,10 +126,6 @@ def assemble(
         n_numeric=int((~columns.nominal).sum()),
         categories=columns.n_categories,
     )
-    linear = [learner for learner in learners if isinstance(learner, SoftmaxRegression)]
-    bank = make_bank(linear, k, int((~columns.nominal).sum()), columns.n_categories)
-    memory = make_memory([learner for learner in learners if isinstance(learner, LabelMemory)], k)
-    return Learners(kind, slot, drawn.importance_scale), forest, bank, memory, make_states(learners, columns, k)
 
 
 def foreign_bank(learners: Sequence[object], columns: Columns, rng: np.random.Generator, each: int = 1) -> ForeignBank:

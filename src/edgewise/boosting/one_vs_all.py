@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 import numpy as np
 
@@ -35,21 +35,24 @@ class OneVsAllOLM(AdaBoostOLM):
     and `expert_mistakes_` have a row for each class.
     """
 
+    def _blocks(self, k: int) -> int:
+        return -(-super()._blocks(k) // k)  # boosters pass chunks on to each other as blocks do
+
     def _new_ensembles(self, k: int) -> list[Ensemble]:
         return [self._new_ensemble(self._plan(2)._replace(follow=VOTE)) for _ in range(k)]
 
     def _labels_apart(self, k: int) -> int:
         return 2
 
-    def _run_chunk(self, chunk: Chunk, in_scores: bool) -> tuple[np.ndarray, np.ndarray, Trace]:
+    def _run_chunk(self, chunk: Chunk, in_scores: bool) -> Generator[None, None, tuple[Trace, np.ndarray, np.ndarray]]:
         margins = np.zeros((chunk.labels.size, self.classes_.size))
         restarts = np.zeros((self._ensemble.learners.kind.size, chunk.labels.size), bool)
         for r, ensemble in enumerate(self._ensembles):
             binary = np.where(chunk.labels >= 0, chunk.labels == r, -1)
-            self._ensembles[r], trace, _, scores = run(ensemble, chunk._replace(labels=binary), True)
+            trace, _, scores = yield from run(ensemble, chunk._replace(labels=binary), True)
             margins[:, r] = scores[:, 1] - scores[:, 0]
             restarts |= trace.restarts
-        return margins.argmax(axis=1), margins, trace._replace(restarts=restarts)
+        return trace._replace(restarts=restarts), margins.argmax(axis=1), margins
 
     def _each(self, of: Callable[[Committee], np.ndarray]) -> np.ndarray:
         self._started()

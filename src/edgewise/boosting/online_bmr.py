@@ -48,6 +48,9 @@ class OnlineBMR(StreamRanker):
         Whether importances are divided by their mean so far, learner by learner; not in the paper.
     chunk_size : int
         Rows that go through the learners together; never changes a result.
+    n_jobs : int, optional
+        Threads that learners are shared out to, -1 for one on each core; never changes a result
+        (docs/how-to/threads.md).
     random_state : int or Generator, optional
         Seed, or numpy Generator.
     """
@@ -67,6 +70,7 @@ class OnlineBMR(StreamRanker):
         vote: str | Sequence[str] | None = None,
         normalize_importance: bool = True,
         chunk_size: int = CHUNK_ROWS,
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -76,6 +80,7 @@ class OnlineBMR(StreamRanker):
         self.vote = vote
         self.normalize_importance = normalize_importance
         self.chunk_size = chunk_size
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _check(self) -> None:

@@ -43,6 +43,9 @@ class OnlineMBBM(StreamClassifier):
         Divides the importances; None for the number of classes, which brings them into [0, 1].
     chunk_size : int
         Rows that go through the learners together; never changes a result.
+    n_jobs : int, optional
+        Threads that learners are shared out to, -1 for one on each core; never changes a result
+        (docs/how-to/threads.md).
     random_state : int or Generator, optional
         Seed, or numpy Generator.
     """
@@ -56,6 +59,7 @@ class OnlineMBBM(StreamClassifier):
         vote: str = "argmax",
         importance_bound: float | None = None,
         chunk_size: int = CHUNK_ROWS,
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -64,6 +68,7 @@ class OnlineMBBM(StreamClassifier):
         self.vote = vote
         self.importance_bound = importance_bound
         self.chunk_size = chunk_size
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     @classmethod

@@ -26,6 +26,9 @@ class OzaBoost(StreamClassifier):
         Number of weak learners N.
     chunk_size : int
         Rows that go through the learners together; never changes a result.
+    n_jobs : int, optional
+        Threads that learners are shared out to, -1 for one on each core; never changes a result
+        (docs/how-to/threads.md).
     random_state : int or Generator, optional
         Seed, or numpy Generator.
     """
@@ -36,11 +39,13 @@ class OzaBoost(StreamClassifier):
         n_estimators: int = 100,
         *,
         chunk_size: int = CHUNK_ROWS,
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.chunk_size = chunk_size
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _plan(self, k: int) -> Plan:

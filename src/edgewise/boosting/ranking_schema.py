@@ -14,6 +14,7 @@ each with probability proportional to its weight, and one uniform number is enou
 from __future__ import annotations
 
 import math
+from collections.abc import Generator
 
 import numpy as np
 
@@ -36,9 +37,9 @@ from edgewise.boosting.ranking_state import (
     make_ranking_trace,
 )
 from edgewise.boosting.schema import run_moments
-from edgewise.boosting.state import BINARY, GRADIENT, OF_RIGHT, OF_VOTE, POTENTIAL, Knowledge, make_scratch
-from edgewise.boosting.turns import turns
-from edgewise.learners.forest.layout import enlarged, has_room, room_needed
+from edgewise.boosting.state import BINARY, GRADIENT, OF_RIGHT, OF_VOTE, POTENTIAL, Knowledge, Scratch
+from edgewise.boosting.turns import Place, play_blocks
+from edgewise.learners.forest.layout import has_room
 from edgewise.theory.experts import blend
 from edgewise.theory.ranking_losses import logistic_costs, rank_loss
 from edgewise.theory.ranking_potentials import potential_costs
@@ -230,25 +231,20 @@ def run_relevance(calibration, scores, z, out):
         relevance(calibration, scores[t], z, out[t])
 
 
-def rank_chunk(ensemble: RankingEnsemble, chunk: RankingChunk) -> tuple[RankingEnsemble, np.ndarray, np.ndarray]:
-    """Predict, then learn, every example of a chunk: the new state, the scores followed, and those without chance.
+def rank_chunk(ensemble: RankingEnsemble, chunk: RankingChunk) -> Generator[None, None, tuple[np.ndarray, np.ndarray]]:
+    """Predict, then learn, every example of a chunk: a passage that gives scores followed, and those without chance.
 
     The tables of the potentials must hold every number of relevant labels in the chunk.
     """
-    plan, learners, committee, forest, bank, memory, potentials, calibration, foreign, own = ensemble
+    plan, learners, committee, forests, _, _, potentials, calibration, _, own = ensemble
     trace, room = make_ranking_trace(chunk), make_ranking_room(plan.n_labels)
-    s = make_scratch(forest, plan.n_labels, len(foreign.copies))
-    need = room_needed(forest)
     through, own = with_own(run_label_sets, own)
-    run_moments(forest, chunk)
-    for turn in turns(learners, foreign, chunk, s):
-        at = turn.first
-        while True:
-            known = Knowledge(forest, bank, memory, own)
-            at = through(plan, learners, committee, potentials, known, need, chunk, trace, s, room, at, turn.last)
-            if at == turn.last:
-                break
-            forest = enlarged(forest, int(chunk.labels.max()), need)
+    run_moments(forests[0], chunk)
+
+    def play(b: int, known: Knowledge, need: np.ndarray, s: Scratch, at: Place, last: Place) -> Place:
+        return through(plan, learners, committee, potentials, known, need, chunk, trace, s, room, at, last)
+
+    yield from play_blocks(ensemble, own, chunk, int(chunk.labels.max()), play)
     decisions = np.zeros(trace.scores.shape)
     finish_rounds(plan, committee, potentials, calibration, chunk, trace, room, decisions)
-    return ensemble._replace(forest=forest), trace.followed, decisions
+    return trace.followed, decisions

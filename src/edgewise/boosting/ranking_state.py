@@ -90,7 +90,7 @@ class RankingEnsemble(NamedTuple):
     plan: RankingPlan
     learners: Learners
     committee: RankingCommittee
-    forest: Forest
+    forests: list[Forest]  # one for each block of learners: see `state.Ensemble`
     bank: LinearBank
     memory: MemoryBank
     potentials: PairPotentials

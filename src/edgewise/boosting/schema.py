@@ -23,6 +23,8 @@ number, as one example at a time, and each tree stays in the processor's cache.
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import numpy as np
 
 from edgewise._compile import routine
@@ -53,13 +55,13 @@ from edgewise.boosting.state import (
     Chunk,
     Ensemble,
     Knowledge,
+    Scratch,
     Trace,
-    make_scratch,
     make_trace,
 )
-from edgewise.boosting.turns import turns
+from edgewise.boosting.turns import Place, play_blocks
 from edgewise.learners.forest.growing import restart
-from edgewise.learners.forest.layout import enlarged, has_room, room_needed
+from edgewise.learners.forest.layout import has_room
 from edgewise.learners.forest.statistics import count_moments
 from edgewise.learners.label_memory import next_context
 from edgewise.theory.experts import BEST, DRAW, blend, drawn, expert_weights, heaviest, voted
@@ -179,27 +181,24 @@ def follow_experts(plan, chunk, trace, losses, gaps, weights, labels, shares, gu
             guesses[t] = trace.expert_labels[n_learners - 1, t]
 
 
-def run(ensemble: Ensemble, chunk: Chunk, in_scores: bool) -> tuple[Ensemble, Trace, np.ndarray, np.ndarray]:
-    """Predict, then learn, every example of a chunk: the new state, the trace, the guesses, and scores if asked for."""
-    plan, learners, committee, forest, bank, memory, potentials, foreign, own = ensemble
+def run(
+    ensemble: Ensemble, chunk: Chunk, in_scores: bool
+) -> Generator[None, None, tuple[Trace, np.ndarray, np.ndarray]]:
+    """Predict, then learn, every example of a chunk: a passage that gives trace, guesses, and scores if asked for."""
+    plan, learners, committee, forests, _, memory, potentials, _, own = ensemble
     n, k, n_learners = chunk.labels.size, plan.n_labels, learners.kind.size
     trace = make_trace(n, n_learners, k)
-    s = make_scratch(forest, k, len(foreign.copies))
-    need = room_needed(forest)
     trees = k if (learners.kind == GROUP).any() else 1
     through, own = with_own(run_chunk, own)
-    run_moments(forest, chunk)
+    run_moments(forests[0], chunk)
     run_contexts(memory, chunk, k)
-    for turn in turns(learners, foreign, chunk, s):
-        at = turn.first
-        while True:
-            known = Knowledge(forest, bank, memory, own)
-            at = through(plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, at, turn.last)
-            if at == turn.last:
-                break
-            forest = enlarged(forest, trees, need)
+
+    def play(b: int, known: Knowledge, need: np.ndarray, s: Scratch, at: Place, last: Place) -> Place:
+        return through(plan, learners, committee, potentials[b], known, need, in_scores, chunk, trace, s, at, last)
+
+    yield from play_blocks(ensemble, own, chunk, trees, play)
     guesses, decisions = np.zeros(n, np.int64), np.zeros((n, k))
     losses, gaps, weights = np.zeros(n_learners), np.zeros(n_learners), np.ones(n_learners)
     labels, shares = np.zeros(n_learners, np.int32), np.zeros(k)
     follow_experts(plan, chunk, trace, losses, gaps, weights, labels, shares, guesses, decisions)
-    return ensemble._replace(forest=forest), trace, guesses, decisions
+    return trace, guesses, decisions

@@ -41,13 +41,16 @@ def play_row(plan, learners, committee, potentials, known, need, in_scores, chun
 
 
 class SingleRow:
-    """The arrays that one row needs, for a booster whose columns, categories and labels stay as they are."""
+    """The arrays that one row needs, for a booster whose columns, categories and labels stay as they are.
+
+    Its learners must be in one block: one row has nothing to share out to threads.
+    """
 
     def __init__(self, ensemble: Ensemble) -> None:
-        k, n_learners, width = ensemble.plan.n_labels, ensemble.learners.kind.size, ensemble.forest.moments.shape[1]
+        k, n_learners, width = ensemble.plan.n_labels, ensemble.learners.kind.size, ensemble.forests[0].moments.shape[1]
         self.trace = make_trace(1, n_learners, k)
-        self.scratch = make_scratch(ensemble.forest, k, 0)
-        self.need = room_needed(ensemble.forest)
+        self.scratch = make_scratch(ensemble.forests[0], k, 0)
+        self.need = room_needed(ensemble.forests[0])
         self.trees = k if (ensemble.learners.kind == GROUP).any() else 1
         self.code, self.rounds, self.context = np.zeros((3, 1), np.int64)
         self.weight, self.uniforms = np.ones(1), np.zeros((1, 1))
@@ -68,8 +71,8 @@ class SingleRow:
         rounds: int = 0,
         uniforms: np.ndarray | None = None,
         in_scores: bool = False,
-    ) -> Ensemble:
-        """Predict a row (`guesses`, `decisions`), then learn it where it has a code: the new state."""
+    ) -> None:
+        """Predict a row (`guesses`, `decisions`), then learn it where it has a code."""
         self.code[0], self.weight[0], self.rounds[0] = code, weight, rounds
         chunk = Chunk(
             numeric,
@@ -82,7 +85,7 @@ class SingleRow:
             self.means,
             self.variances,
         )
-        forest = ensemble.forest
+        (forest,), (potentials,) = ensemble.forests, ensemble.potentials
         n_learners = ensemble.learners.kind.size
         through, own = with_own(play_row, ensemble.own)
         at = BEGIN
@@ -93,7 +96,7 @@ class SingleRow:
                 ensemble.plan,
                 ensemble.learners,
                 ensemble.committee,
-                ensemble.potentials,
+                potentials,
                 Knowledge(forest, ensemble.bank, ensemble.memory, own),
                 self.need,
                 in_scores,
@@ -103,4 +106,4 @@ class SingleRow:
                 self.room,
                 at,
             )
-        return ensemble if forest is ensemble.forest else ensemble._replace(forest=forest)
+        ensemble.forests[0] = forest

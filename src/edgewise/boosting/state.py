@@ -49,7 +49,10 @@ class Plan(NamedTuple):
 
 
 class Learners(NamedTuple):
-    """The learners in order: kind, where each one's state is (tree, linear learner or column), factor on importance."""
+    """The learners in order: kind, where each one's state is (tree, linear learner or column), factor on importance.
+
+    Trees are counted in the forest of their block.
+    """
 
     kind: np.ndarray
     slot: np.ndarray
@@ -184,10 +187,10 @@ class Ensemble(NamedTuple):
     plan: Plan
     learners: Learners
     committee: Committee
-    forest: Forest
+    forests: list[Forest]  # one for each block of learners (`pipeline`); the first has the moments of the columns
     bank: LinearBank
     memory: MemoryBank
-    potentials: Potentials  # tables and memo only: a function of the plan, not a memory
+    potentials: tuple[Potentials, ...]  # by block; tables and memo only: a function of the plan, not a memory
     foreign: ForeignBank
     own: Own = NOTHING
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from edgewise.boosting.inputs import given
+from edgewise.boosting.pipeline import Passage
 from edgewise.boosting.schema import run
-from edgewise.boosting.state import Chunk, Trace
+from edgewise.boosting.state import COST, POTENTIAL, Chunk, Trace
 from edgewise.boosting.stream_ensemble import Rows, StreamEnsemble
 from edgewise.streams.targets import first_classes, known_classes, label_array, label_codes, weight_array
 
@@ -222,7 +224,8 @@ class StreamClassifier(StreamEnsemble):
         """Send rows through the ensemble, chunk by chunk."""
         n, width = rows.numeric.shape
         guesses, decisions = np.zeros(n, np.int64), np.zeros((n, self.classes_.size))
-        for part, uniforms in self._parts(codes >= 0):
+
+        def passage(part: slice, uniforms: np.ndarray) -> Passage:
             size = len(uniforms)
             chunk = Chunk(
                 rows.numeric[part],
@@ -235,16 +238,20 @@ class StreamClassifier(StreamEnsemble):
                 np.zeros((size + 1, width)),
                 np.zeros((size + 1, width)),
             )
-            guesses[part], decisions[part], trace = self._run_chunk(chunk, in_scores)
+            trace, guesses[part], decisions[part] = yield from self._run_chunk(chunk, in_scores)
             if trace.restarts.any():
                 self.restarts_ += [(int(rounds[part][t]), int(i)) for t, i in np.argwhere(trace.restarts.T)]
             if keep is not None:
                 keep(guesses[part], trace, chunk)
+
+        plan = self._ensemble.plan
+        # a vote by potentials looks into the memo of its block, and writes there
+        in_turn = keep is not None or (plan.rule == POTENTIAL and plan.vote == COST)
+        self._flow((passage(*part) for part in self._parts(codes >= 0)), codes >= 0, in_turn=in_turn)
         return guesses, decisions
 
-    def _run_chunk(self, chunk: Chunk, in_scores: bool) -> tuple[np.ndarray, np.ndarray, Trace]:
-        self._ensembles[0], trace, guesses, decisions = run(self._ensembles[0], chunk, in_scores)
-        return guesses, decisions, trace
+    def _run_chunk(self, chunk: Chunk, in_scores: bool) -> Generator[None, None, tuple[Trace, np.ndarray, np.ndarray]]:
+        return run(self._ensemble, chunk, in_scores)
 
     def _probabilities(self, decisions: np.ndarray) -> np.ndarray:
         """Shares of the scores, which are sums of non-negative votes."""

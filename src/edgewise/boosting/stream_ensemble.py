@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -11,16 +11,18 @@ import numpy as np
 from edgewise.boosting.inputs import Columns, checked_columns, columns_of, encode, given
 from edgewise.boosting.members import Member, assemble, check_foreign, draw, foreign_bank, members
 from edgewise.boosting.own_states import widened_states
+from edgewise.boosting.pipeline import BLOCKS_PER_THREAD, Passage, blocks, flow, n_threads
 from edgewise.boosting.state import GROUP, TREE, Committee, Ensemble, Plan, arrays
 from edgewise.estimator import Estimator
 from edgewise.learners.forest.layout import with_categories
 from edgewise.learners.forest.structure import structure
 from edgewise.learners.given_votes import GivenVotes
 from edgewise.learners.hoeffding_tree import HoeffdingTree
-from edgewise.learners.linear import bank_with_categories
+from edgewise.learners.label_memory import LabelMemory
+from edgewise.learners.linear import SoftmaxRegression, bank_with_categories
 from edgewise.parameters import Saveable
 from edgewise.streams.targets import weight_array
-from edgewise.theory.potentials import zero_one_potentials
+from edgewise.theory.potentials import shared_out, zero_one_potentials
 
 # Rows that go through the learners together. Any number gives the same result; this one keeps a chunk in cache.
 CHUNK_ROWS = 256
@@ -47,11 +49,16 @@ class StreamEnsemble(Saveable, Estimator):
     estimator: Member | Sequence[Member] | None
     n_estimators: int
     chunk_size: int
+    n_jobs: int | None = None  # of those that do not offer it, too: one thread
     random_state: Any
     # learned
     rounds_: int
     restarts_: list[tuple[int, int]]  # (round, learner) of every tree that began anew
+    _n_blocks: int = 1  # of learners, as the model was begun: `pipeline`
+    _cut_off: bool = False  # whether learning came to an end while some blocks were ahead of others
 
+    # learners whose kernels may work without Python's lock, and that share nothing
+    _threaded: ClassVar[Any] = HoeffdingTree | SoftmaxRegression | LabelMemory | GivenVotes
     # whether a tree stands for k trees, each telling one class from the rest
     _in_groups: ClassVar[bool] = False
 
@@ -121,13 +128,20 @@ class StreamEnsemble(Saveable, Estimator):
         """Bytes of the model's arrays; what learners of other libraries keep is not counted."""
         if not hasattr(self, "_columns"):
             return 0
-        return sum(array.nbytes for array in arrays(self._ensembles))
+        different = {id(array): array.nbytes for array in arrays(self._ensembles)}  # blocks share tables of potentials
+        return sum(different.values())
 
     @property
     def n_nodes_(self) -> np.ndarray:
         """Nodes of each tree; learners that are no trees are left out."""
         self._started()
-        return np.concatenate([ensemble.forest.n_nodes for ensemble in self._ensembles])
+        trees = [
+            forest.n_nodes
+            for ensemble in self._ensembles
+            for kind, forest in zip(self._by_block(ensemble.learners.kind), ensemble.forests, strict=True)
+            if np.isin(kind, (TREE, GROUP)).any()
+        ]
+        return np.concatenate([np.zeros(0, np.int64), *trees])
 
     def structure(self, learner: int, of_class: int = 0) -> tuple[Any, ...]:
         """The tree of one learner as nested tuples: see `edgewise.learners.forest.structure`; columns are those of X.
@@ -161,7 +175,7 @@ class StreamEnsemble(Saveable, Estimator):
                 return (node[0], column, node[2], renamed(node[3]), renamed(node[4]))
             return (node[0], column, {code: renamed(child) for code, child in node[2].items()})
 
-        return renamed(structure(self._ensemble.forest, int(learners.slot[learner]) + of_class))
+        return renamed(structure(self._forest_of(self._ensemble, learner), int(learners.slot[learner]) + of_class))
 
     def _each(self, of: Callable[[Any], np.ndarray]) -> np.ndarray:
         """Something of every learner, from what the booster remembers of it."""
@@ -177,7 +191,15 @@ class StreamEnsemble(Saveable, Estimator):
     def _started(self) -> Columns:
         if not hasattr(self, "_columns"):
             self._not_started()
+        self._check_whole()
         return self._columns
+
+    def _check_whole(self) -> None:
+        if self._cut_off:
+            raise RuntimeError(
+                f"this {type(self).__name__} was cut off while it learned: some of its learners have learned rows that "
+                "others have not. Fit it anew, or load it from a file"
+            )
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then `partial_fit`."""
@@ -193,6 +215,47 @@ class StreamEnsemble(Saveable, Estimator):
         if not isinstance(self.chunk_size, int | np.integer) or self.chunk_size < 1:
             raise ValueError(f"chunk_size={self.chunk_size!r}: at least 1 row")
         self._members()
+        self._threads()
+        self._check_whole()
+
+    # -- threads ---------------------------------------------------------------------------------------------------
+
+    def _threads(self) -> int:
+        """How many may work at once: one where a learner is not ours, or has Python code."""
+        threads = n_threads(self.n_jobs)
+        if threads > 1 and not all(isinstance(learner, self._threaded) for learner in self._members()):
+            return 1
+        return threads
+
+    def _blocks(self, k: int) -> int:
+        """How many blocks the learners of a new model of k classes stand in."""
+        threads = self._threads()
+        return 1 if threads == 1 else min(int(self.n_estimators), BLOCKS_PER_THREAD * threads)
+
+    def _by_block(self, of_learners: np.ndarray) -> list[np.ndarray]:
+        """An entry for each learner, block by block."""
+        return [of_learners[block.start : block.stop] for block in blocks(len(of_learners), self._n_blocks)]
+
+    def _forest_of(self, state: Any, learner: int) -> Any:
+        """The forest in which a learner's tree stands."""
+        n = state.learners.kind.size
+        every = zip(blocks(n, self._n_blocks), state.forests, strict=True)
+        return next(forest for block, forest in every if range(n)[learner] in block)
+
+    def _flow(self, passages: Iterable[Passage], learned: np.ndarray, *, in_turn: bool = False) -> None:
+        """Send the chunks of rows through the ensemble, by as many threads as may work at once.
+
+        Chunks of which nothing is learned leave no trace, and may overtake each other unless they go `in_turn`.
+        """
+        learning = bool(learned.any())
+        threads = 1 if learned.size <= self.chunk_size else self._threads()
+        try:
+            flow(passages, threads, learning or in_turn)
+        except BaseException:
+            self._cut_off = learning and threads > 1
+            raise
+
+    # -- state -----------------------------------------------------------------------------------------------------
 
     def _default_estimator(self) -> Member | Sequence[Member]:
         return HoeffdingTree()
@@ -207,17 +270,17 @@ class StreamEnsemble(Saveable, Estimator):
 
     def _new_ensemble(self, plan: Plan) -> Ensemble:
         n = self.n_estimators
-        learners, forest, bank, memory, own = assemble(
-            self._members(), self.parameters_, self._columns, plan.n_labels, self._in_groups
+        learners, forests, bank, memory, own = assemble(
+            self._members(), self.parameters_, self._columns, plan.n_labels, self._in_groups, self._n_blocks
         )
         return Ensemble(
             plan,
             learners,
             Committee(np.full(n, self._first_weight()), np.zeros(n), np.zeros((n, 2)), np.zeros(n), np.zeros((n, 3))),
-            forest,
+            forests,
             bank,
             memory,
-            self._potentials(plan.n_labels),
+            shared_out(self._potentials(plan.n_labels), self._n_blocks),
             foreign_bank(self._members(), self._columns, self._rng),
             own,
         )
@@ -246,6 +309,8 @@ class StreamEnsemble(Saveable, Estimator):
         self._columns = columns
         self.rounds_ = 0
         self.restarts_ = []
+        self._n_blocks = self._blocks(k)
+        self._cut_off = False
         try:
             self._ensembles = self._new_ensembles(k)
         except Exception:
@@ -258,7 +323,7 @@ class StreamEnsemble(Saveable, Estimator):
             return
         self._ensembles = [
             ensemble._replace(
-                forest=with_categories(ensemble.forest, columns.n_categories),
+                forests=[with_categories(forest, columns.n_categories) for forest in ensemble.forests],
                 bank=bank_with_categories(ensemble.bank, columns.n_categories),
                 foreign=ensemble.foreign.with_categories(columns.categories),
                 own=widened_states(ensemble.own, self._members(), columns, ensemble.plan.n_labels),
@@ -267,11 +332,15 @@ class StreamEnsemble(Saveable, Estimator):
         ]
         self._columns = columns
 
+    def _cuts(self, n: int) -> Iterator[slice]:
+        """Cut n rows into chunks."""
+        for first in range(0, n, self.chunk_size):
+            yield slice(first, min(n, first + self.chunk_size))
+
     def _parts(self, learned: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         """Cut rows into chunks: the rows of each, and uniform random numbers for those of them that are learned."""
         draws = self._draws(self._ensemble.plan)
-        for first in range(0, learned.size, self.chunk_size):
-            part = slice(first, min(learned.size, first + self.chunk_size))
+        for part in self._cuts(learned.size):
             uniforms = np.zeros((part.stop - part.start, max(1, draws)))
             if draws:
                 uniforms[learned[part]] = self._rng.random((int(learned[part].sum()), draws))

@@ -12,6 +12,7 @@ from edgewise.boosting.edges import adaptive_edges
 from edgewise.boosting.inputs import given
 from edgewise.boosting.label_sets import indicator, is_vector, label_names, ordered
 from edgewise.boosting.members import Member, assemble, foreign_bank
+from edgewise.boosting.pipeline import Passage
 from edgewise.boosting.ranking_schema import rank_chunk, run_relevance
 from edgewise.boosting.ranking_state import (
     SUFFERED,
@@ -279,7 +280,9 @@ class StreamRanker(StreamEnsemble):
     def _new_ensembles(self, k: int) -> list[RankingEnsemble]:
         plan: RankingPlan = self._plan(k)
         n = self.n_estimators
-        learners, forest, bank, memory, own = assemble(self._members(), self.parameters_, self._columns, k, False)
+        learners, forests, bank, memory, own = assemble(
+            self._members(), self.parameters_, self._columns, k, False, self._n_blocks
+        )
         committee = RankingCommittee(
             form=self._formats(),
             weight=np.full(n, float(self._first_weight())),
@@ -291,7 +294,9 @@ class StreamRanker(StreamEnsemble):
         )
         potentials, calibration = self._potentials(k), make_calibration(k)
         foreign = foreign_bank(self._members(), self._columns, self._rng)
-        return [RankingEnsemble(plan, learners, committee, forest, bank, memory, potentials, calibration, foreign, own)]
+        return [
+            RankingEnsemble(plan, learners, committee, forests, bank, memory, potentials, calibration, foreign, own)
+        ]
 
     def _potentials(self, k: int) -> PairPotentials:
         return pair_potentials(k, 1, 1.0)
@@ -355,7 +360,8 @@ class StreamRanker(StreamEnsemble):
         n, width = rows.numeric.shape
         decisions, followed = np.zeros((2, n, self.labels_.size))
         self._prepare(sizes[sizes > 0])
-        for part, uniforms in self._parts(sizes > 0):
+
+        def passage(part: slice, uniforms: np.ndarray) -> Passage:
             size = len(uniforms)
             chunk = RankingChunk(
                 rows.numeric[part],
@@ -369,7 +375,9 @@ class StreamRanker(StreamEnsemble):
                 np.zeros((size + 1, width)),
                 np.zeros((size + 1, width)),
             )
-            self._ensembles[0], followed[part], decisions[part] = rank_chunk(self._ensemble, chunk)
+            followed[part], decisions[part] = yield from rank_chunk(self._ensemble, chunk)
+
+        self._flow((passage(*part) for part in self._parts(sizes > 0)), sizes > 0)
         return decisions, followed
 
     def _prepare(self, sizes: np.ndarray) -> None:

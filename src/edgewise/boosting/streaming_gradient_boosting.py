@@ -40,6 +40,8 @@ class StreamingGradientBoostingRegressor(GradientStream):
     final : what `predict` asks: the "last" hypothesis of each learner, or the "average" over all rounds (line 16 of
         Algorithm 1), which linear learners can give.
     chunk_size : rows that go through the learners together; never changes a result.
+    n_jobs : threads that learners are shared out to, -1 for one on each core; never changes a result
+        (docs/how-to/threads.md).
     random_state : seed, or numpy Generator.
     """
 

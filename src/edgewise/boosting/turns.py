@@ -1,32 +1,42 @@
-"""Who goes when: how a chunk of examples is cut into calls of a kernel where some learners are of other libraries.
+"""Who goes when: how a chunk of examples is cut into calls of a kernel.
 
-Learner after learner goes through the chunk. Learners of ours that follow each other take one call for all of their
-rows. A learner of another library takes one call per row: what it says is written down before (`Scratch.said`), and
-what the kernel wants it to learn is handed on after (`Scratch.taught`). So the rules of the game are in one place.
+Block after block of learners goes through the chunk (`pipeline`), and within a block learner after learner. Learners of
+ours that follow each other take one call for all of their rows. A learner of another library takes one call per row:
+what it says is written down before (`Scratch.said`), and what the kernel wants it to learn is handed on after
+(`Scratch.taught`). So the rules of the game are in one place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from edgewise.boosting.state import FOREIGN, Learners, Scratch
+import numpy as np
+
+from edgewise.boosting.own import Own
+from edgewise.boosting.pipeline import Passage, blocks
+from edgewise.boosting.state import FOREIGN, Knowledge, Learners, Scratch, make_scratch
 from edgewise.learners.foreign_copies import ForeignBank
+from edgewise.learners.forest.layout import enlarged, room_needed
+
+Place = tuple[int, int]  # a learner and a row
+# (block, what it knows, room that an example may need, scratch, first, last) -> where it stopped for want of room
+Play = Callable[[int, Knowledge, np.ndarray, Scratch, Place, Place], Place]
 
 
 class Turn(NamedTuple):
     """What one call plays: learners from first[0] to below last[0], rows from first[1] to below last[1]."""
 
-    first: tuple[int, int]
-    last: tuple[int, int]
+    first: Place
+    last: Place
 
 
-def turns(learners: Learners, foreign: ForeignBank, chunk: Any, s: Scratch) -> Iterator[Turn]:
-    """The turns of a chunk in order. Whoever takes one plays it before asking for the next."""
-    n_learners, n = learners.kind.size, len(chunk.labels)
+def turns(learners: Learners, block: range, foreign: ForeignBank, chunk: Any, s: Scratch) -> Iterator[Turn]:
+    """The turns of a block of learners in order. Whoever takes one plays it before asking for the next."""
+    n = len(chunk.labels)
     rows = foreign.reader.read(chunk.numeric, chunk.nominal)
-    i = 0
-    while i < n_learners:
+    i = block.start
+    while i < block.stop:
         if learners.kind[i] == FOREIGN:
             slot = int(learners.slot[i])
             for t in range(n):
@@ -36,6 +46,22 @@ def turns(learners: Learners, foreign: ForeignBank, chunk: Any, s: Scratch) -> I
             i += 1
         else:
             first = i
-            while i < n_learners and learners.kind[i] != FOREIGN:
+            while i < block.stop and learners.kind[i] != FOREIGN:
                 i += 1
             yield Turn((first, 0), (i, n))
+
+
+def play_blocks(ensemble: Any, own: Own, chunk: Any, trees: int, play: Play) -> Passage:
+    """Let every block of an ensemble play a chunk; a forest in which `trees` trees may find no room is enlarged."""
+    for b, block in enumerate(blocks(ensemble.learners.kind.size, len(ensemble.forests))):
+        s = make_scratch(ensemble.forests[b], ensemble.plan.n_labels, len(ensemble.foreign.copies))
+        need = room_needed(ensemble.forests[b])
+        for turn in turns(ensemble.learners, block, ensemble.foreign, chunk, s):
+            at = turn.first
+            while True:
+                known = Knowledge(ensemble.forests[b], ensemble.bank, ensemble.memory, own)
+                at = play(b, known, need, s, at, turn.last)
+                if at == turn.last:
+                    break
+                ensemble.forests[b] = enlarged(ensemble.forests[b], trees, need)
+        yield

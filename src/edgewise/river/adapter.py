@@ -127,6 +127,7 @@ def adapter(kind: type[Adapter], core: type) -> type[Adapter]:
     parameters = [
         p.replace(name="seed", annotation="int | None") if p.name == "random_state" else p
         for p in own.parameters.values()
+        if p.name != "n_jobs"  # a row at a time has nothing to share out to threads
     ]
     parameters += [inspect.Parameter(name, keyword, default=value) for name, value in kind._additions.items()]
     signature = own.replace(parameters=parameters)

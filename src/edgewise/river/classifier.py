@@ -249,7 +249,7 @@ class BoosterClassifier(StreamingClassifier):
     def _play(self, rows: Rows, in_scores: bool, **example: Any) -> tuple[int, np.ndarray, np.ndarray]:
         """Send one row through: the guess, the scores behind it, and which trees began anew."""
         ensembles, single = self.model._ensembles, self._desk()
-        ensembles[0] = single.play(ensembles[0], rows.numeric, rows.nominal, in_scores=in_scores, **example)
+        single.play(ensembles[0], rows.numeric, rows.nominal, in_scores=in_scores, **example)
         return int(single.guesses[0]), single.decisions, single.trace.restarts
 
     def _learn(self, rows: Rows, codes: np.ndarray, weights: np.ndarray) -> None:
@@ -286,7 +286,7 @@ class OneVsAllClassifier(BoosterClassifier):
         restarts = np.zeros(single.trace.restarts.shape, bool)
         for r, ensemble in enumerate(ensembles):
             binary = int(code == r) if code >= 0 else -1
-            ensembles[r] = single.play(ensemble, rows.numeric, rows.nominal, in_scores=True, code=binary, **example)
+            single.play(ensemble, rows.numeric, rows.nominal, in_scores=True, code=binary, **example)
             margins[0, r] = single.decisions[0, 1] - single.decisions[0, 0]
             restarts |= single.trace.restarts
         return int(margins[0].argmax()), margins, restarts

@@ -40,8 +40,10 @@ def add_categories(model: Any, columns: Columns) -> None:
         in_trees, in_bank = with_categories, bank_with_categories
         if isinstance(state, GradientEnsemble):
             in_trees, in_bank = forest_with_categories, ridge_with_categories  # type: ignore[assignment]
-        forest = in_trees(state.forest, sizes) if (sizes > state.forest.categories).any() else state.forest
-        return state._replace(forest=forest, bank=in_bank(state.bank, sizes))
+        (forest,) = state.forests
+        if (sizes > forest.categories).any():
+            forest = in_trees(forest, sizes)
+        return state._replace(forests=[forest], bank=in_bank(state.bank, sizes))
 
     _change(model, widened)
     model._columns = columns
@@ -69,7 +71,7 @@ def add_columns(model: Any, columns: Columns, rng: np.random.Generator) -> None:
 
 def _with_columns(state: Any, of_trees: np.ndarray, columns: Columns) -> Any:
     """The state with more columns; `of_trees` [trees or groups of trees, columns] is what each may use."""
-    forest, bank = state.forest, state.bank
+    (forest,), bank = state.forests, state.bank
     # an ensemble without trees may keep one that nobody asks
     used = of_trees if len(of_trees) else np.ones((1, len(columns.names)), bool)
     each = used.repeat(forest.root.size // len(used), axis=0)
@@ -98,7 +100,7 @@ def _with_columns(state: Any, of_trees: np.ndarray, columns: Columns) -> Any:
         changes["gauss"][:, LOW, known:] = np.inf
         changes["gauss"][:, HIGH, known:] = -np.inf
     sizes = np.concatenate([np.diff(bank.offset), fresh])
-    return state._replace(forest=forest._replace(**changes), bank=_with_inputs(bank, new_numeric, sizes))
+    return state._replace(forests=[forest._replace(**changes)], bank=_with_inputs(bank, new_numeric, sizes))
 
 
 def _with_inputs(bank: LinearBank | RidgeBank, new_numeric: int, sizes: np.ndarray) -> LinearBank | RidgeBank:

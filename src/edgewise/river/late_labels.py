@@ -38,15 +38,15 @@ def add_labels(model: Any, k: int) -> None:
         model._ensembles += _with_experience(made[len(model._ensembles) :], model._ensembles)
         return
     state, blank = model._ensemble, made[0]
+    (forest,) = state.forests
     more = k - state.plan.n_labels
     changes: dict[str, Any] = {"plan": blank.plan, "potentials": blank.potentials}
     if (state.learners.kind == GROUP).any():
         changes["learners"] = blank.learners
-        changes["forest"] = _with_trees(state.forest, state.plan.n_labels, more)
+        changes["forests"] = [_with_trees(forest, state.plan.n_labels, more)]
     else:
-        changes["forest"] = state.forest._replace(
-            class_weight=padded(state.forest.class_weight, 1, more), row=padded(state.forest.row, 1, more, -1)
-        )
+        wider = {"class_weight": padded(forest.class_weight, 1, more), "row": padded(forest.row, 1, more, -1)}
+        changes["forests"] = [forest._replace(**wider)]
     changes["bank"] = state.bank._replace(
         weights=padded(state.bank.weights, 1, more), squares=padded(state.bank.squares, 1, more)
     )
@@ -68,7 +68,7 @@ def _with_experience(made: list[Ensemble], known: list[Ensemble]) -> list[Ensemb
     for state in made:
         for field, others in zip(state.committee, zip(*committees, strict=True), strict=True):
             field[:] = np.mean(others, axis=0)
-        state.forest.moments[:] = known[0].forest.moments
+        state.forests[0].moments[:] = known[0].forests[0].moments
     return made
 
 
@@ -121,7 +121,7 @@ def _with_outputs(model: Any, k: int) -> tuple[GradientEnsemble, int]:
         """Numbers of which those from `first` on are one for each output."""
         return np.concatenate([cells[..., :first], cells[..., first:] @ mapping], axis=-1)
 
-    forest, bank, progress = state.forest, state.bank, state.progress
+    (forest,), bank, progress = state.forests, state.bank, state.progress
     total = mapped(forest.total, SUMS)
     total[:, SQUARES] *= factor
     start = state.steps.start @ mapping
@@ -133,9 +133,11 @@ def _with_outputs(model: Any, k: int) -> tuple[GradientEnsemble, int]:
         state._replace(
             steps=state.steps._replace(start=start, region=region_of(model._loss().domain, k)),
             progress=Progress(progress.learners * factor, progress.losses * factor, totals, largest),
-            forest=forest._replace(
-                sums=forest.sums @ mapping, total=total, bins=mapped(forest.bins, 1), slots=mapped(forest.slots, 1)
-            ),
+            forests=[
+                forest._replace(
+                    sums=forest.sums @ mapping, total=total, bins=mapped(forest.bins, 1), slots=mapped(forest.slots, 1)
+                )
+            ],
             bank=bank._replace(
                 weights=np.ascontiguousarray(np.swapaxes(mapped(np.swapaxes(bank.weights, 1, 2), 0), 1, 2)),
                 averages=np.ascontiguousarray(np.swapaxes(mapped(np.swapaxes(bank.averages, 1, 2), 0), 1, 2)),

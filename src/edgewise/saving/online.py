@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from edgewise.boosting.gradient_stream import GradientStream
 from edgewise.boosting.inputs import Columns
 from edgewise.boosting.one_vs_all import OneVsAllOLM
 from edgewise.boosting.online_mbbm import OnlineMBBM
+from edgewise.boosting.pipeline import blocks
 from edgewise.boosting.state import GRADIENT, POISSON
 from edgewise.boosting.stream_bandit import StreamBandit
 from edgewise.boosting.stream_ensemble import StreamEnsemble
@@ -24,7 +26,7 @@ from edgewise.learners.ridge import RidgeRegression
 from edgewise.saving.checks import sorted_labels, take_plain, true_or_false, whole_number
 from edgewise.saving.forests import checked_forest, checked_regression_forest
 from edgewise.saving.pending import restored_pending, stored_pending
-from edgewise.saving.states import check_unchanged, filled, stored_state
+from edgewise.saving.states import check_unchanged, filled, stored_forests, stored_state
 from edgewise.streams.table import Feature
 
 COUNTS = ("rounds_", "mistakes_", "decisions_", "expired_", "repeated_", "skipped_")
@@ -42,7 +44,8 @@ def is_started(model: StreamEnsemble) -> bool:
 
 def features_of(model: StreamEnsemble) -> tuple[Feature, ...]:
     """The columns of a started model."""
-    columns, categories = model._columns, iter(model._columns.categories)
+    columns = model._started()
+    categories = iter(columns.categories)
     pairs = zip(columns.names, columns.nominal, strict=True)
     return tuple(Feature(name, next(categories) if nominal else None) for name, nominal in pairs)
 
@@ -50,6 +53,7 @@ def features_of(model: StreamEnsemble) -> tuple[Feature, ...]:
 def state_of(model: StreamEnsemble) -> dict[str, Any]:
     """What a file holds of a started model beside its parameters and its features."""
     state = {name: value for name, value in vars(model).items() if name not in model._defaults()}
+    state.pop("_cut_off", None)  # a model that was cut off cannot be saved
     columns = state.pop("_columns")
     state["_columns"] = dict(zip(columns._fields[3:], columns[3:], strict=True))
     # Defaults may change from version to version: these are the learners that the model was made of.
@@ -87,7 +91,11 @@ def restore(model: StreamEnsemble, features: tuple[Feature, ...], state: dict[st
     model.rounds_  # noqa: B018  # every started model counts its rounds
     n = model.n_estimators
     whole_number("n_estimators", n.item() if isinstance(n, np.integer) else n, 1)
+    n_blocks = whole_number("_n_blocks", state.pop("_n_blocks", 1), 1)
+    if n_blocks > n:
+        raise ValueError(f"_n_blocks={n_blocks}: there are {n} learners")
     fresh = type(model)(**model.get_params(deep=False))
+    fresh._n_blocks = model._n_blocks = n_blocks
     if learners is not None:
         fresh._default_estimator = lambda: learners  # type: ignore[method-assign]
     fresh._columns = model._columns = columns
@@ -155,7 +163,8 @@ def _ensemble(template: Any, stored: Any, n_categories: np.ndarray) -> Any:
     rule = getattr(ensemble.plan, "rule", GRADIENT)
     if rule not in (GRADIENT, POISSON) and not np.array_equal(ensemble.committee.weight, template.committee.weight):
         raise ValueError("weight: the votes of this booster all count alike")
-    return ensemble._replace(forest=checked_forest(ensemble.forest, template.forest, n_categories))
+    pairs = zip(ensemble.forests, template.forests, strict=True)
+    return ensemble._replace(forests=[checked_forest(forest, known, n_categories) for forest, known in pairs])
 
 
 def _check_drawn(drawn: Any, kind: Any, n: int, n_features: int) -> None:
@@ -181,29 +190,42 @@ def _check_sizes(fresh: Any, stored: Any, n: int, k: int) -> None:
         raise ValueError(
             f"n_estimators={n}: files of a {type(fresh).__name__} are for at most {MOST_WITH_POTENTIALS} learners"
         )
-    learners = fresh._members()
-    trees = max(1, sum(isinstance(learner, HoeffdingTree) for learner in learners))
+    learners, group = fresh._members(), 1
     if fresh._in_groups:
-        trees, labels = trees * k, 2
+        group, labels = k, 2
     elif isinstance(fresh, OneVsAllOLM):
         labels = k = 2  # k boosters of two classes each
     linear = sum(isinstance(learner, SoftmaxRegression) for learner in learners)
     inputs = int((~columns.nominal).sum()) + 1 + int(columns.n_categories.sum())
     memories = sum(isinstance(learner, LabelMemory) for learner in learners)
-    used = fresh.parameters_.features[:, ~columns.nominal].sum(axis=1).max(initial=0)
-    forest = stored["forest"]
-    wanted = {
+    wanted: dict[str, tuple[Any, tuple[int, ...]]] = {
         "weights": (stored["bank"]["weights"].shape, (linear, k, inputs)),
         "counts": (stored["memory"]["counts"].shape, (memories, (k + 1) ** 2 if memories else 1, k)),
-        "root": (forest["root"].shape, (trees,)),
-        "class_weight": (forest["class_weight"].shape[1:], (labels,)),
-        "gauss": (forest["gauss"].shape[1:], (6, max(1, used))),
     }
-    for name, (found, needed) in wanted.items():
-        if found != needed:
-            raise ValueError(f"{name} has shape {found} where {needed} is needed")
-    if len(forest["class_weight"]) < 2 * trees or len(forest["gauss"]) < trees * min(labels, 4) + 2:
-        raise ValueError("fewer leaves or statistics than its trees need")
+    is_tree = np.array([isinstance(learner, HoeffdingTree) for learner in learners])
+    used = fresh.parameters_.features[:, ~columns.nominal].sum(axis=1)
+    for block, forest in _stored_blocks(stored, n, fresh._n_blocks):
+        trees = max(1, is_tree[block].sum()) * group
+        of_block = used[block][is_tree[block]] if is_tree[block].any() else used[block][:1]
+        wanted |= {
+            "root": (forest["root"].shape, (trees,)),
+            "class_weight": (forest["class_weight"].shape[1:], (labels,)),
+            "gauss": (forest["gauss"].shape[1:], (6, max(1, of_block.max()))),
+        }
+        for name, (found, needed) in wanted.items():
+            if found != needed:
+                raise ValueError(f"{name} has shape {found} where {needed} is needed")
+        if len(forest["class_weight"]) < 2 * trees or len(forest["gauss"]) < trees * min(labels, 4) + 2:
+            raise ValueError("fewer leaves or statistics than its trees need")
+
+
+def _stored_blocks(stored: Any, n: int, n_blocks: int) -> Iterator[tuple[slice, Any]]:
+    """The learners of each block, and the forest that a file holds of them."""
+    forests = stored_forests(stored)
+    if len(forests) != n_blocks:
+        raise ValueError(f"{len(forests)} forests for {n_blocks} blocks of learners")
+    for block, forest in zip(blocks(n, n_blocks), forests, strict=True):
+        yield slice(block.start, block.stop), forest
 
 
 def _restore_gradient(model: Any, fresh: Any, state: dict[str, Any]) -> None:
@@ -222,16 +244,17 @@ def _restore_gradient(model: Any, fresh: Any, state: dict[str, Any]) -> None:
     fresh.tree_parameters_ = model.tree_parameters_ = drawn
     inputs = int((~columns.nominal).sum()) + 1 + int(columns.n_categories.sum())
     n_bins = [learner.bins for learner in learners if isinstance(learner, RegressionTree)][:1] or [2]
-    used = drawn.features[:, ~columns.nominal].sum(axis=1).max(initial=0) if trees else 0
-    found = (
-        stored["bank"]["weights"].shape,
-        stored["bank"]["inverse"].shape,
-        stored["forest"]["root"].shape,
-        stored["forest"]["bins"].shape[1:],
-    )
-    needed = ((ridges, m, inputs), (ridges, inputs, inputs), (trees,), (max(1, used), n_bins[0], 1 + m))
-    if found != needed or len(stored["forest"]["bins"]) < trees:
-        raise ValueError(f"arrays of shapes {found} where {needed} are needed")
+    is_tree = np.array([isinstance(learner, RegressionTree) for learner in learners])
+    used = np.zeros(n, np.int64)
+    used[is_tree] = drawn.features[:, ~columns.nominal].sum(axis=1) if trees else 0
+    of_bank = (stored["bank"]["weights"].shape, stored["bank"]["inverse"].shape)
+    for block, forest in _stored_blocks(stored, n, fresh._n_blocks):
+        trees = is_tree[block].sum()
+        found = (*of_bank, forest["root"].shape, forest["bins"].shape[1:])
+        width = max(1, used[block].max())
+        needed = ((ridges, m, inputs), (ridges, inputs, inputs), (trees,), (width, n_bins[0], 1 + m))
+        if found != needed or len(forest["bins"]) < trees:
+            raise ValueError(f"arrays of shapes {found} where {needed} are needed")
     if isinstance(model, StreamingGradientBoostingClassifier):
         fresh.classes_ = model.classes_ = sorted_labels("classes_", state.pop("classes_"))
         outputs = class_targets(np.zeros(0, np.int64), model.classes_.size, model._loss()).shape[1]
@@ -243,5 +266,8 @@ def _restore_gradient(model: Any, fresh: Any, state: dict[str, Any]) -> None:
     fresh._check_steps(loss, m)
     template = fresh._new_state(loss, columns, m, np.random.default_rng())
     filled_state = filled(template, stored)
-    forest = checked_regression_forest(filled_state.forest, template.forest, columns.n_categories)
-    model._state, model._n_outputs = filled_state._replace(forest=forest), m
+    forests = [
+        checked_regression_forest(forest, known, columns.n_categories)
+        for forest, known in zip(filled_state.forests, template.forests, strict=True)
+    ]
+    model._state, model._n_outputs = filled_state._replace(forests=forests), m

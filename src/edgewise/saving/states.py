@@ -14,9 +14,9 @@ import numpy as np
 
 # What learning changes, by class of state. A field that is not here must be as in the template.
 STORED: dict[str, tuple[str, ...]] = {
-    "Ensemble": ("committee", "forest", "bank", "memory"),
-    "RankingEnsemble": ("committee", "forest", "bank", "memory", "calibration"),
-    "GradientEnsemble": ("progress", "forest", "bank"),
+    "Ensemble": ("committee", "forests", "bank", "memory"),
+    "RankingEnsemble": ("committee", "forests", "bank", "memory", "calibration"),
+    "GradientEnsemble": ("progress", "forests", "bank"),
     "Committee": ("weight", "mistakes", "costs", "importance", "errors"),
     "RankingCommittee": ("weight", "losses", "costs", "excess", "importance", "totals"),
     "Progress": ("learners", "losses", "totals", "extremes"),
@@ -34,6 +34,8 @@ STORED: dict[str, tuple[str, ...]] = {
         *("mass", "sums", "total", "low", "density", "bins", "slots", "moments", "free_leaves", "used"),
     ),
 }
+# Fields that have another name in a file. Learners in one block have one forest, and a file then holds it and no list.
+NAMES = {"forests": "forest"}
 # Follows from `categories`, which may have grown.
 FOLLOWING = {"Forest": ("offset",), "RegressionForest": ("offset",)}
 # Tables and memos: a function of the settings that grows as it is asked, to the same numbers.
@@ -44,23 +46,37 @@ OTHERS = ("foreign",)
 
 def stored_state(state: Any) -> dict[str, Any]:
     """What a file holds of a state: arrays by name, in nested dictionaries."""
-    stored = {}
+    stored: dict[str, Any] = {}
     for name in STORED[type(state).__name__]:
         value = getattr(state, name)
-        stored[name] = value if isinstance(value, np.ndarray) else stored_state(value)
+        if isinstance(value, list):
+            parts = [stored_state(part) for part in value]
+            stored[NAMES[name]] = parts if len(parts) > 1 else parts[0]
+        else:
+            stored[name] = value if isinstance(value, np.ndarray) else stored_state(value)
     return stored
+
+
+def stored_forests(stored: Any) -> list[Any]:
+    """The forests that a file holds of a state, block by block."""
+    forests = stored["forest"]
+    return forests if isinstance(forests, list) else [forests]
 
 
 def filled(template: Any, stored: Any, place: str = "") -> Any:
     """The template with what a file holds; ValueError unless dtypes are the same, and shapes where they never grow."""
     kind = type(template).__name__
-    names = STORED[kind]
+    names = [NAMES.get(name, name) for name in STORED[kind]]
     if not isinstance(stored, dict) or stored.keys() != set(names):
         raise ValueError(f"{place or 'the state'}: a {kind} is made of {', '.join(names)}")
     grows = kind in FOLLOWING
-    changes = {}
-    for name in names:
-        known, value, here = getattr(template, name), stored[name], f"{place}{name}"
+    changes: dict[str, Any] = {}
+    for name in STORED[kind]:
+        known, value, here = getattr(template, name), stored[NAMES.get(name, name)], f"{place}{name}"
+        if isinstance(known, list):
+            parts = zip(known, stored_forests(stored), strict=True)
+            changes[name] = [filled(part, of_part, f"{here}.") for part, of_part in parts]
+            continue
         if not isinstance(known, np.ndarray):
             changes[name] = filled(known, value, f"{here}.")
             continue
@@ -78,7 +94,10 @@ def check_unchanged(state: Any, template: Any, place: str = "") -> None:
     for name in template._fields:
         known, value, here = getattr(template, name), getattr(state, name), f"{place}{name}"
         if name in STORED.get(kind, ()):
-            if not isinstance(known, np.ndarray):
+            if isinstance(known, list):
+                for part, of_part in zip(value, known, strict=True):
+                    check_unchanged(part, of_part, f"{here}.")
+            elif not isinstance(known, np.ndarray):
                 check_unchanged(value, known, f"{here}.")
         elif name not in (*FOLLOWING.get(kind, ()), *OTHERS):
             same = _same_settings(value, known) if name in TABLES else _same(value, known)
@@ -90,7 +109,9 @@ def check_unchanged(state: Any, template: Any, place: str = "") -> None:
 
 
 def _same_settings(value: Any, known: Any) -> bool:
-    """Whether tables are for the same settings."""
+    """Whether tables are for the same settings; there may be some for each block."""
+    if type(known) is tuple:
+        return type(value) is tuple and len(value) == len(known) and all(map(_same_settings, value, known))
     own = [name for name in known._fields if name == "edge" or not isinstance(getattr(known, name), np.ndarray)]
     return type(value) is type(known) and all(_same(getattr(value, name), getattr(known, name)) for name in own)
 

@@ -34,7 +34,7 @@ and `importance` costs as much as one potential.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,7 +49,7 @@ POWERS_BUDGET = 32 << 20
 
 
 class Potentials(NamedTuple):
-    """Tables for fixed (k, n_learners, edge), with the memo and the scratch space: not to be shared by threads.
+    """Tables for fixed (k, n_learners, edge), with the memo and the scratch space: threads need theirs (`shared_out`).
 
     Circles are numbered by g. Complex tables are flat, with the real parts in [0] and the imaginary parts in [1].
     """
@@ -170,6 +170,21 @@ def zero_one_potentials(k: int, n_learners: int, edge: float, memo_bits: int = 1
         members=np.zeros((3, k), np.int64),
         kind_costs=np.zeros(k),
     )
+
+
+def shared_out(potentials: Potentials, n: int) -> tuple[Potentials, ...]:
+    """The same tables n times, with a memo and scratch space each: for n threads. All memos together are as large."""
+    if n == 1:
+        return (potentials,)
+    slots = max(1, potentials.memo_values.size >> (n - 1).bit_length())
+    fields = ("leads", "sizes", "product", "total", "kinds", "members", "kind_costs")
+    rooms: dict[str, np.ndarray] = {name: getattr(potentials, name) for name in fields}
+    several = []
+    for _ in range(n):
+        own: dict[str, Any] = {name: np.zeros(room.shape, room.dtype) for name, room in rooms.items()}
+        own |= {"memo_keys": np.full((slots, 2), -1, np.int64), "memo_values": np.zeros(slots)}
+        several.append(potentials._replace(**own))
+    return tuple(several)
 
 
 def asymptotic_error(k: int, n_learners: int, edge: float) -> float:
