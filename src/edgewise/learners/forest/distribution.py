@@ -83,8 +83,8 @@ def nominal_likelihoods(forest, leaf, offset, codes, c, likelihoods, slots, shar
                 shares[told] = margin[slot]
                 unseen += (margin[last] - seen) ** 2
                 told += np.uint64(1)
-    whole = unseen == 0.0
-    inverse = 1.0 / seen
+    whole = told > 0 and unseen == 0.0
+    inverse = 1.0 / seen if whole else 0.0
     for j in range(told):
         shares[j] *= inverse if whole else 1.0 / margin[slots[1, j]]
     scaled = False
@@ -93,7 +93,7 @@ def nominal_likelihoods(forest, leaf, offset, codes, c, likelihoods, slots, shar
         if rows[r] >= 0:
             counts = forest.counts[rows[r]]
             product = likelihoods[r]
-            if whole and told > 0:
+            if whole:
                 inverse = 1.0 / (counts[slots[1, 0]] + 1.0)
                 for j in range(told):
                     product *= (counts[slots[0, j]] + shares[j]) * inverse
