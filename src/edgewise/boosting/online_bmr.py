@@ -46,6 +46,9 @@ class OnlineBMR(StreamRanker):
         fills up. None: distributions; labels for the rank loss.
     normalize_importance : bool
         Whether importances are divided by their mean so far, learner by learner; not in the paper.
+    max_bytes : int, optional
+        Most bytes that the model may take; at the limit, leaves that promise little give up their statistics
+        (docs/how-to/memory.md). None: no limit.
     chunk_size : int
         Rows that go through the learners together; never changes a result.
     random_state : int or Generator, optional
@@ -66,6 +69,7 @@ class OnlineBMR(StreamRanker):
         loss: str = "hinge",
         vote: str | Sequence[str] | None = None,
         normalize_importance: bool = True,
+        max_bytes: int | None = None,
         chunk_size: int = CHUNK_ROWS,
         random_state: Any = None,
     ) -> None:
@@ -75,6 +79,7 @@ class OnlineBMR(StreamRanker):
         self.loss = loss
         self.vote = vote
         self.normalize_importance = normalize_importance
+        self.max_bytes = max_bytes
         self.chunk_size = chunk_size
         self.random_state = random_state
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from edgewise.boosting.budget import within_budget
 from edgewise.boosting.inputs import Columns, checked_columns, columns_of, encode, given
 from edgewise.boosting.members import Member, assemble, check_foreign, draw, foreign_bank, members
 from edgewise.boosting.own_states import widened_states
@@ -41,6 +42,8 @@ class StreamEnsemble(Saveable, Estimator):
     n_estimators: int
     chunk_size: int
     random_state: Any
+    # parameter of the boosters that have trees of their own
+    max_bytes: int | None = None
     # learned
     rounds_: int
     restarts_: list[tuple[int, int]]  # (round, learner) of every tree that began anew
@@ -185,6 +188,8 @@ class StreamEnsemble(Saveable, Estimator):
             raise ValueError(f"n_estimators={self.n_estimators!r}: an ensemble needs at least 1 weak learner")
         if not isinstance(self.chunk_size, int | np.integer) or self.chunk_size < 1:
             raise ValueError(f"chunk_size={self.chunk_size!r}: at least 1 row")
+        if self.max_bytes is not None and (not isinstance(self.max_bytes, int | np.integer) or self.max_bytes < 1):
+            raise ValueError(f"max_bytes={self.max_bytes!r}: a whole number of bytes, or None for no limit")
         self._members()
 
     def _default_estimator(self) -> Member | Sequence[Member]:
@@ -197,6 +202,13 @@ class StreamEnsemble(Saveable, Estimator):
 
     def _new_ensembles(self, k: int) -> list[Any]:
         return [self._new_ensemble(self._plan(k))]
+
+    def _limited(self, ensembles: list[Any]) -> list[Any]:
+        """The ensembles with limits to their trees, as `max_bytes` asks for."""
+        if self.max_bytes is None:
+            return ensembles
+        tables = sum(array.nbytes for array in arrays(self._potentials(ensembles[0].plan.n_labels)))
+        return within_budget(ensembles, self.max_bytes, tables)
 
     def _new_ensemble(self, plan: Plan) -> Ensemble:
         n = self.n_estimators
@@ -240,7 +252,7 @@ class StreamEnsemble(Saveable, Estimator):
         self.rounds_ = 0
         self.restarts_ = []
         try:
-            self._ensembles = self._new_ensembles(k)
+            self._ensembles = self._limited(self._new_ensembles(k))
         except Exception:
             del self._columns  # a model that could not begin has not begun
             raise
@@ -249,7 +261,7 @@ class StreamEnsemble(Saveable, Estimator):
         """Make room for categories that came up after the first call."""
         if columns.categories == self._columns.categories:
             return
-        self._ensembles = [
+        widened = [
             ensemble._replace(
                 forest=with_categories(ensemble.forest, columns.n_categories),
                 bank=bank_with_categories(ensemble.bank, columns.n_categories),
@@ -258,6 +270,7 @@ class StreamEnsemble(Saveable, Estimator):
             )
             for ensemble in self._ensembles
         ]
+        self._ensembles = self._limited(widened)
         self._columns = columns
 
     def _parts(self, learned: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:

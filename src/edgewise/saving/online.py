@@ -142,7 +142,8 @@ def _restore_ensembles(model: Any, fresh: Any, state: dict[str, Any]) -> None:
     templates = fresh._new_ensembles(k)
     if len(stored) != len(templates):
         raise ValueError(f"{len(stored)} ensembles where {len(templates)} are needed")
-    model._ensembles = [_ensemble(t, s, columns.n_categories) for t, s in zip(templates, stored, strict=True)]
+    ensembles = [_ensemble(t, s, columns.n_categories) for t, s in zip(templates, stored, strict=True)]
+    model._ensembles = model._limited(ensembles)
     if isinstance(model, StreamBandit):
         model._pending = restored_pending(state.pop("_pending"), model)
 
