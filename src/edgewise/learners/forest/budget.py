@@ -1,10 +1,9 @@
 """From a budget of bytes to limits of every tree.
 
-Every tree gets an equal share, whatever other trees need, so that no tree's growth depends on another's. A quarter of
-the share is for nodes and leaves, which stay for ever; the rest is for statistics rows, of which leaves that promise
-little are relieved (`sleeping`). Both include the room that a tree needs while it learns one example. Trees may stand
-in one forest or in several that learn apart: a share is the same in either case, that of a tree with a forest of its
-own.
+Every tree gets an equal share, whatever other trees need, so that no tree's growth depends on another's. The share is
+for nodes and leaves, which stay for ever, and for statistics rows, of which leaves that promise little are relieved
+(`sleeping`), with the room that a tree needs while it learns one example. Trees may stand in one forest or in several
+that learn apart: a share is the same in either case, that of a tree with a forest of its own.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 
 from edgewise.learners.forest.layout import FREE, GROWING, NODES, ROWS, Forest, most_held
 
-STRUCTURE = 4  # one part in this many is for nodes and leaves
+NODES_PER_ROW = 8  # benchmarks/results/memory.md
 LEAST_NODES = 3  # one split
 
 
@@ -67,11 +66,9 @@ def limited(forest: Forest, share: int, sizes: Sizes) -> Forest:
     share -= sizes.beside
     none, one, many = (int((most_held(forest, np.array([n]), np.zeros(1)) @ sizes.pools)[0]) for n in (0, 1, 1000))
     of_node = (many - none) / 1000.0
-    left = share - one - least_rows(forest) * int(sizes.pools[ROWS])
-    nodes = max(LEAST_NODES, int(min(share / STRUCTURE, left) / of_node))
+    beside_rows = (share - one - least_rows(forest) * sizes.pools[ROWS]) / of_node
+    nodes = max(LEAST_NODES, int(min((share - one) / (of_node + sizes.pools[ROWS] / NODES_PER_ROW), beside_rows)))
     node_limit = np.minimum(forest.max_nodes, nodes)
     held = most_held(forest, node_limit, np.zeros(node_limit.size))
     row_limit = (share - held @ sizes.pools) // sizes.pools[ROWS]
-    # a tree may have more nodes than its limit where room for categories or labels came late
-    places = np.zeros((2, int(max(node_limit.max(), forest.n_nodes.max())) + 1), np.int32)
-    return forest._replace(node_limit=node_limit, row_limit=row_limit, places=places)
+    return forest._replace(node_limit=node_limit, row_limit=row_limit, places=np.zeros((2, forest.kind.size), np.int32))

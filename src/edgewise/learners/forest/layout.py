@@ -79,7 +79,7 @@ class Forest(NamedTuple):
     free_leaves: np.ndarray
     free_rows: np.ndarray
     used: np.ndarray  # [4] nodes, links, free leaves left, free rows left
-    places: np.ndarray  # [2, .] scratch under a budget: room for the nodes of one tree, twice
+    places: np.ndarray  # [2, .] scratch under a budget: room for the nodes of any one tree, twice
 
 
 GROWING = {
@@ -296,6 +296,10 @@ def enlarged(forest: Forest, trees: int, need: np.ndarray) -> Forest:
         if pool in FREE:
             name = FREE[pool]
             changes[name], forest.used[pool] = with_free_slots(getattr(forest, name), free, room)
+        if pool == NODES and most is not None:
+            # a tree may be above its limit where room for categories or labels came late
+            largest = max(int(forest.node_limit.max()), int(forest.n_nodes.max()))
+            changes["places"] = np.zeros((2, min(room, largest)), np.int32)
     return forest._replace(**changes)
 
 
