@@ -169,7 +169,7 @@ def learn(forest, tree, voted_from, majority, bayes, x, codes, m, c, label, w, m
 
 @routine
 def restart(forest, tree):
-    """Let a tree begin anew as a single leaf. Its other nodes stay unused until `layout.compacted` takes them out.
+    """Let a tree begin anew as a single leaf. Its other nodes stay unused until `layout.compact` takes them out.
 
     Nodes still to be visited form a list through their `fallback`, which nobody needs any more.
     """
