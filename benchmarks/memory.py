@@ -40,8 +40,8 @@ ABOUT_BUDGETS = """## A budget
 their way are in it too.
 """
 
-# What is measured: data, rows, and who plays with which budget (MB). CapyMOA gets the first rows of a stream only, since
-# it would need half an hour for all: its trees grow with every row, so that it would not need less.
+# What is measured: data, rows, and who plays with which budget (MB). CapyMOA gets the first rows of a stream only,
+# since it would need half an hour for all: its trees grow with every row, so that it would not need less.
 SPEED = [
     ("isolet-50", 7797, ["edgewise.AdaBoostOLM"]),
     ("isolet-50", 1500, list(JAVA)),
