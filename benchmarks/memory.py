@@ -32,7 +32,7 @@ ABOUT = """# Resident memory of 100 boosted trees
 
 MB (10^6 bytes) of the whole process, as the system counts them. `edgewise.AdaBoostOLM` and CapyMOA have the trees of
 the speed benchmark (README.md), `edgewise, defaults` is `AdaBoostOLM()`. *before*: Python, compiled code or Java, and
-the rows. *peak*: the most at any moment. Made by `benchmarks/memory.py`.
+the rows. *peak*: the most at any moment; *added*: less *before*. Made by `benchmarks/memory.py`.
 """
 ABOUT_BUDGETS = """## A budget
 
@@ -159,37 +159,23 @@ def measured(job: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def markdown(results: list[dict[str, Any]]) -> str:
     """The tables."""
-
-    def table(head: str, lines: list[str]) -> str:
-        return "\n".join([head, "|".join(["", *(" --- " for _ in range(head.count("|") - 1)), ""]), *lines])
+    from grid import figure, grid
 
     def size(number: int | None) -> str:
         return "" if number is None else f"{number / MB:,.0f}"
 
     beside, budgets = [], []
     for r in results:
-        added = size(r["peak"] - r["before"])
-        if r["part"] == "budget":
-            budgets.append(
-                f"| {r['data']} | {r['n_rows']:,} | {size(r['max_bytes'])} | {size(r['nbytes'])} | {added} | "
-                f"{r['accuracy']:.4f} | {r['cpu_s']:.1f} |"
-            )
-        else:
-            beside.append(
-                f"| {r['data']} | {r['n_rows']:,} | {r['contender']} | {size(r['before'])} | {size(r['peak'])} | "
-                f"{added} | {size(r['nbytes'])} | {r['accuracy']:.4f} | {r['cpu_s']:.1f} |"
-            )
-            if r["part"] == "defaults":
-                budgets.append(
-                    f"| {r['data']} | {r['n_rows']:,} | none | {size(r['nbytes'])} | {added} | {r['accuracy']:.4f} | "
-                    f"{r['cpu_s']:.1f} |"
-                )
-    first = table(
-        "| data | rows | who | before | peak | added by playing | model's arrays | accuracy | CPU s |", beside
-    )
-    lines = sorted(budgets, key=lambda line: line.split("|")[1:3])
-    second = table("| data | rows | max_bytes | nbytes | resident growth | accuracy | CPU s |", lines)
-    return f"{ABOUT}\n{first}\n\n{ABOUT_BUDGETS}\n{second}\n"
+        stream, added = [f"{r['data']}, {r['n_rows']:,} rows"], size(r["peak"] - r["before"])
+        told = [figure(r["accuracy"], 4), f"{r['cpu_s']:.1f}"]
+        if r["part"] != "budget":
+            sizes = [size(r[name]) for name in ("before", "peak")]
+            beside.append([*stream, r["contender"], *sizes, added, size(r["nbytes"]), *told])
+        if r["part"] != "speed":
+            budgets.append([*stream, size(r["max_bytes"]) or "none", size(r["nbytes"]), added, *told])
+    first = grid(["data", "who", "before", "peak", "added", "model's arrays", "accuracy", "CPU s"], beside)
+    header = ["data", "max_bytes", "nbytes", "resident growth", "accuracy", "CPU s"]
+    return f"{ABOUT}\n{first}\n\n{ABOUT_BUDGETS}\n{grid(header, sorted(budgets, key=lambda line: line[0]))}\n"
 
 
 def main() -> None:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import profiling
 import speed
+from grid import figure, grid
 from memory import MB, resident
 
 import edgewise as ew
@@ -76,19 +77,21 @@ def markdown(report: dict[str, Any]) -> str:
         "one thread. Made by `benchmarks/million.py`.",
     ]
     for name, notes in report["notes"].items():
-        lines = [
-            f"| {notes[i + 9]['rows']:,} | {tenth(notes, i):,.0f} | "
-            f"{np.mean([note['accuracy'] for note in notes[i : i + 10]]):.4f} | {notes[i + 9]['nodes']:,} | "
-            f"{notes[i + 9]['nbytes'] / MB:,.1f} | {notes[i + 9]['resident_growth'] / MB:,.1f} |"
-            for i in range(0, len(notes) - 9, 10)
-        ]
-        head = "| rows | rows per CPU s | accuracy | nodes | nbytes, MB | resident growth, MB |"
-        parts += [f"## {NAMES[name]}", profiling.table(head, lines)]
+        lines = []
+        for i in range(0, len(notes) - 9, 10):
+            last = notes[i + 9]
+            right = np.mean([note["accuracy"] for note in notes[i : i + 10]])
+            sizes = [f"{last[size] / MB:,.1f}" for size in ("nbytes", "resident_growth")]
+            lines.append(
+                [f"{last['rows']:,}", f"{tenth(notes, i):,.0f}", figure(right, 4), f"{last['nodes']:,}", *sizes]
+            )
+        header = ["rows", "rows per CPU s", "accuracy", "nodes", "nbytes, MB", "resident growth, MB"]
+        parts += [f"## {NAMES[name]}", grid(header, lines)]
         if len(notes) == POINTS:
-            first, last = tenth(notes, 10), tenth(notes, POINTS - 10)
+            ratio = tenth(notes, POINTS - 10) / tenth(notes, 10)
             grown = notes[-1]["nodes"] / notes[19]["nodes"]
             parts.append(
-                f"The last tenth does {last / first:.2f} times the rows per second of the first tenth after warm-up "
+                f"The last tenth does {ratio:.2f} times the rows per second of the first tenth after warm-up "
                 f"(the second of the stream), with {grown:.2f} times the nodes. nbytes grew by "
                 f"{notes[-1]['nbytes'] / notes[POINTS // 2]['nbytes'] - 1.0:.1%} over the second half."
             )

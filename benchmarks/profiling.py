@@ -35,6 +35,7 @@ from typing import Any
 
 import numpy as np
 import speed
+from grid import grid
 
 import edgewise as ew
 from edgewise._compile import in_memory
@@ -218,29 +219,23 @@ def touched(phase: dict[str, Any]) -> dict[str, float]:
 # -- the report --------------------------------------------------------------------------------------------------------
 
 
-def table(head: str, lines: list[str]) -> str:
-    return "\n".join([head, "|".join(["", *(" --- " for _ in range(head.count("|") - 1)), ""]), *lines])
-
-
 def markdown(report: dict[str, Any]) -> str:
     machine = report["machine"]
     by_phase, roof = [], []
     far, near = report["bandwidth"]
     for r in report["phases"]:
         whole = sum(r["ns"].values())
-        cells = " | ".join(f"{r['ns'][name]:.0f} ({r['ns'][name] / whole:.0%})" for name in PHASES)
-        by_phase.append(f"| {r['data']} | {r['rows']:,} | {whole:.0f} | {cells} |")
+        cells = [f"{r['ns'][name]:.0f} ({r['ns'][name] / whole:.0%})" for name in PHASES]
+        by_phase.append([r["data"], f"{r['rows']:,}", f"{whole:.0f}", *cells])
         total = sum(touched(r).values())
-        roof.append(
-            f"| {r['data']} | {r['depth']:.1f} | {r['classes']:.1f} | {total:,.0f} | {total / far * 1e9:.0f} | "
-            f"{total / near * 1e9:.0f} | {whole:.0f} |"
-        )
+        bounds = [f"{total / pace * 1e9:.0f}" for pace in (far, near)]
+        roof.append([r["data"], f"{r['depth']:.1f}", f"{r['classes']:.1f}", f"{total:,.0f}", *bounds, f"{whole:.0f}"])
     parts = [
         "# Where the time goes",
         f"{machine['cpu']}, {machine['system']}, Python {machine['python']}. AdaBoostOLM with the trees of the speed "
         f"benchmark, N = {BASE['N']}, one thread; nanoseconds of CPU time per example and tree. How: the docstring of "
         "`benchmarks/profiling.py`, which makes this page.",
-        table("| data | rows | all | " + " | ".join(PHASES) + " |", by_phase),
+        grid(["data", "rows", "all", *PHASES], by_phase),
         "## Growth",
         f"Rows per CPU second on made streams of Gaussian classes; where nothing else is said N = {BASE['N']}, "
         f"k = {BASE['k']}, d = {BASE['d']}, {BASE['rows']:,} rows. *exponent*: of the time per row, from one line to "
@@ -251,9 +246,9 @@ def markdown(report: dict[str, Any]) -> str:
         for r in (r for r in report["growth"] if r["grows"] == name):
             now = (math.log(r[name]), -math.log(r["rows_per_cpu_s"]))
             exponent = f"{(now[1] - before[1]) / (now[0] - before[0]):.2f}" if before else ""
-            lines.append(f"| {r[name]:,} | {r['rows_per_cpu_s']:,.0f} | {exponent} |")
+            lines.append([f"{r[name]:,}", f"{r['rows_per_cpu_s']:,.0f}", exponent])
             before = now
-        parts.append(table(f"| {name} | rows per CPU s | exponent |", lines))
+        parts.append(grid([name, "rows per CPU s", "exponent"], lines))
     parts += [
         "## Roofline",
         f"A NumPy copy moves {far / 1e9:.1f} GB/s where the arrays are larger than the caches (256 MB) and "
@@ -261,7 +256,7 @@ def markdown(report: dict[str, Any]) -> str:
         "(cache lines of nodes), predicted (means and precisions of the classes that its leaf has seen) and learned "
         "(six numbers a feature, read and written). *far*, *near*: nanoseconds that these bytes take at the two "
         "speeds; *measured*: nanoseconds of all phases.",
-        table("| data | depth | classes in the leaf | bytes | far, ns | near, ns | measured, ns |", roof),
+        grid(["data", "depth", "classes in the leaf", "bytes", "far, ns", "near, ns", "measured, ns"], roof),
         "A tree stays in the cache while a chunk goes through it, so that *near* is the bound that counts: time above "
         "it is arithmetic (exponentials, logarithms and divisions), not memory.",
     ]
