@@ -2,8 +2,9 @@
 
 Every tree gets an equal share, whatever other trees need, so that no tree's growth depends on another's. The share is
 for nodes and leaves, which stay for ever, and for statistics rows, of which leaves that promise little are relieved
-(`sleeping`), with the room that a tree needs while it learns one example. Trees may stand in one forest or in several
-that learn apart: a share is the same in either case, that of a tree with a forest of its own.
+(`sleeping`), with the room that a tree needs while it learns one example: at most half of it for nodes and leaves, and
+no more than NODES_PER_ROW nodes to a row. Trees may stand in one forest or in several that learn apart: a share is the
+same in either case, that of a tree with a forest of its own.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 from edgewise.learners.forest.layout import FREE, GROWING, NODES, ROWS, Forest, most_held
 
-NODES_PER_ROW = 8  # benchmarks/results/memory.md
+NODES_PER_ROW = 8  # 2, 4, 8 and 16 were tried on covertype: more nodes are better, up to here
 LEAST_NODES = 3  # one split
 
 
@@ -66,9 +67,11 @@ def limited(forest: Forest, share: int, sizes: Sizes) -> Forest:
     share -= sizes.beside
     none, one, many = (int((most_held(forest, np.array([n]), np.zeros(1)) @ sizes.pools)[0]) for n in (0, 1, 1000))
     of_node = (many - none) / 1000.0
-    beside_rows = (share - one - least_rows(forest) * sizes.pools[ROWS]) / of_node
-    nodes = max(LEAST_NODES, int(min((share - one) / (of_node + sizes.pools[ROWS] / NODES_PER_ROW), beside_rows)))
+    row = int(sizes.pools[ROWS])
+    in_proportion = (share - one) / (of_node + row / NODES_PER_ROW)
+    beside_rows = (share - one - least_rows(forest) * row) / of_node
+    nodes = max(LEAST_NODES, int(min(in_proportion, 0.5 * share / of_node, beside_rows)))
     node_limit = np.minimum(forest.max_nodes, nodes)
     held = most_held(forest, node_limit, np.zeros(node_limit.size))
-    row_limit = (share - held @ sizes.pools) // sizes.pools[ROWS]
+    row_limit = (share - held @ sizes.pools) // row
     return forest._replace(node_limit=node_limit, row_limit=row_limit, places=np.zeros((2, forest.kind.size), np.int32))
