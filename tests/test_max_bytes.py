@@ -37,9 +37,9 @@ def sleeping(model: Any) -> int:
     """Leaves that keep no statistics."""
     count = 0
     for forest in forests(model):
-        examples = forest.examples.copy()
-        examples[forest.free_leaves[: forest.used[LEAVES]]] = 0
-        count += int((examples == ASLEEP).sum())
+        live = np.ones(forest.examples.size, bool)
+        live[forest.free_leaves[: forest.used[LEAVES]]] = False
+        count += int((forest.examples[live] == ASLEEP).sum())
     return count
 
 
@@ -220,6 +220,34 @@ def test_saved_models_go_on_bit_for_bit(tmp_path, nominal):
             np.testing.assert_array_equal(getattr(one, field), getattr(two, field))
     np.testing.assert_array_equal(again.prequential(X[1200:], y[1200:]), model.prequential(X[1200:], y[1200:]))
     assert same(model_state(again), model_state(model))
+
+
+@pytest.mark.parametrize("other", [None, 400_000])
+def test_a_budget_stays_as_it_was_begun(tmp_path, other):
+    X, y = eager_stream(1200)
+    model = ew.AdaBoostOLM(n_estimators=6, random_state=1, max_bytes=300_000).partial_fit(X, y)
+    assert sleeping(model) > 0
+    with pytest.raises(ValueError, match=r"max_bytes=None: its leaves sleep|they were changed after it had begun"):
+        model.set_params(max_bytes=other).save(tmp_path / "model.edgewise")
+    assert not (tmp_path / "model.edgewise").exists()
+    model.set_params(max_bytes=300_000).save(tmp_path / "model.edgewise")
+
+
+def test_rows_one_at_a_time_with_labels_and_features_that_come_late():
+    """Shares are smaller from then on: trees go down to them, and what was there already stays."""
+    from edgewise.river import AdaBoostOLM
+
+    X, y = eager_stream(900, k=3)
+    model = AdaBoostOLM(n_estimators=3, seed=1, max_bytes=150_000)
+    for t in range(900):
+        names = ("a", "b", "c") if t < 400 else ("a", "b", "c", "d")
+        model.learn_one(dict(zip(names, X[t], strict=False)), int(y[t] if t > 600 else y[t] % 2))
+    (forest,) = forests(model.model)
+    assert sleeping(model.model) > 0
+    assert (forest.tree_rows <= forest.row_limit).all()
+    fresh = AdaBoostOLM(n_estimators=3, seed=1, max_bytes=150_000)
+    fresh.learn_one({"a": 1.0}, 0)
+    assert (forest.row_limit < forests(fresh.model)[0].row_limit).all()
 
 
 # Errors

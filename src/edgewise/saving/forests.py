@@ -70,6 +70,13 @@ def checked_forest(forest: Forest, template: Forest, n_categories: np.ndarray) -
     return forest._replace(tree_rows=tree_rows.astype(np.int64))
 
 
+def has_sleepers(forest: Forest) -> bool:
+    """Whether leaves keep no statistics, for which kernels need the room that comes with a budget."""
+    examples = forest.examples.copy()
+    examples[forest.free_leaves[: forest.used[layout.LEAVES]]] = 0
+    return bool((examples == layout.ASLEEP).any())
+
+
 def checked_regression_forest(
     forest: RegressionForest, template: RegressionForest, n_categories: np.ndarray
 ) -> RegressionForest:

@@ -34,11 +34,8 @@ STORED: dict[str, tuple[str, ...]] = {
         *("mass", "sums", "total", "low", "density", "bins", "slots", "moments", "free_leaves", "used"),
     ),
 }
-# Follows from the rest: from `categories`, which may have grown, from the budget of bytes, from the leaves.
-FOLLOWING = {
-    "Forest": ("offset", "node_limit", "row_limit", "tree_rows", "places"),
-    "RegressionForest": ("offset",),
-}
+# Follows from the rest: from `categories`, which may have grown, and from the leaves.
+FOLLOWING = {"Forest": ("offset", "tree_rows", "places"), "RegressionForest": ("offset",)}
 # Tables and memos: a function of the settings that grows as it is asked, to the same numbers.
 TABLES = ("potentials",)
 # Learners of other libraries: parameters that name one are refused, so that there are none.
