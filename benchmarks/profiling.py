@@ -10,7 +10,7 @@ kernels measured are the ones in use, and nothing in them counts or stops a cloc
 |------------------|-----------------------------------------------|----------------------------|
 | route            | finding the leaves of all rows in all trees   |                            |
 | predict          | `predict`                                     | route                      |
-| cost and weights | learning with importance 0: no tree learns    | `predict`                  |
+| cost and weights | learning with importance 0: no learner learns | `predict`                  |
 | learn            | learning with an endless grace period         | learning with importance 0 |
 | split attempts   | learning                                      | learning with endless grace|
 
@@ -44,6 +44,8 @@ from edgewise.learners.forest.layout import LEAF
 
 HERE = Path(__file__).resolve().parent
 STREAMS = {**{name: rows for name, (rows, _) in speed.STREAMS.items()}, "covertype": 20000, "electricity": 20000}
+# The default trees grow with every row, and are copied here: fewer rows.
+DEFAULT_STREAMS = {"car": 1728, "letter": 6000, "isolet-50": 4000, "covertype": 6000, "electricity": 6000}
 POINTS, SLICE = 3, 1024  # places in a stream where phases are measured, and rows for each
 PHASES = ("route", "predict", "cost and weights", "learn", "split attempts")
 BASE = {"N": 100, "k": 5, "d": 16, "rows": 2000}
@@ -60,6 +62,10 @@ def booster(n: int = 100) -> Any:
     settings = {name: speed.TREES[name] for name in ("grace_period", "split_confidence", "tie_threshold")}
     tree = ew.HoeffdingTree(leaf_prediction="adaptive", **settings)
     return ew.AdaBoostOLM.preset("paper", estimator=tree, n_estimators=n, vote="argmax", random_state=1)
+
+
+def default_booster() -> Any:
+    return ew.AdaBoostOLM(random_state=1)
 
 
 def forests(model: Any) -> list[Any]:
@@ -129,13 +135,13 @@ def without(model: Any, *, splits: bool, learning: bool) -> Any:
     return other
 
 
-def phases(data: str, rows: int) -> dict[str, Any]:
+def phases(name: str, make: Callable[[], Any], data: str, rows: int) -> dict[str, Any]:
     """CPU seconds of each phase over slices of a stream."""
     X, y = speed.load(data)
     order = np.random.default_rng(1).permutation(len(y))[:rows]
     X, y = X[order], np.asarray(y)[order]
     size = min(SLICE, rows // (2 * POINTS))
-    model = booster().partial_fit(X[:size], y[:size], classes=np.unique(y))
+    model = make().partial_fit(X[:size], y[:size], classes=np.unique(y))
     total, met, examples = np.zeros(len(PHASES)), np.zeros(2), 0
     done = size
     for point in range(1, POINTS + 1):
@@ -155,6 +161,7 @@ def phases(data: str, rows: int) -> dict[str, Any]:
         done = until
     leaf = forests(model)[0]
     return {
+        "model": name,
         "data": data,
         "rows": rows,
         "ns": dict(zip(PHASES, (total / examples * 1e9).tolist(), strict=True)),
@@ -183,7 +190,9 @@ def growth(quick: bool) -> list[dict[str, Any]]:
         for value in values[:2] if quick else values:
             size = BASE | {name: value}
             X, y = made(size["k"], size["d"], size["rows"])
-            used = cpu(lambda X=X, y=y, size=size: booster(size["N"]).prequential(X, y, classes=np.arange(size["k"])))
+            used = cpu(
+                lambda X=X, y=y, size=size: booster(size["N"]).prequential(X, y, classes=np.arange(size["k"])), 3
+            )
             found.append({"grows": name, **size, "cpu_s": used, "rows_per_cpu_s": size["rows"] / used})
             print(found[-1], flush=True)
     return found
@@ -221,21 +230,26 @@ def touched(phase: dict[str, Any]) -> dict[str, float]:
 
 def markdown(report: dict[str, Any]) -> str:
     machine = report["machine"]
-    by_phase, roof = [], []
+    by_phase: dict[str, list[list[str]]] = {"speed": [], "defaults": []}
+    roof = []
     far, near = report["bandwidth"]
     for r in report["phases"]:
         whole = sum(r["ns"].values())
         cells = [f"{r['ns'][name]:.0f} ({r['ns'][name] / whole:.0%})" for name in PHASES]
-        by_phase.append([r["data"], f"{r['rows']:,}", f"{whole:.0f}", *cells])
+        by_phase[r["model"]].append([r["data"], f"{r['rows']:,}", f"{whole:.0f}", *cells])
         total = sum(touched(r).values())
         bounds = [f"{total / pace * 1e9:.0f}" for pace in (far, near)]
+        if r["model"] != "speed":
+            continue
         roof.append([r["data"], f"{r['depth']:.1f}", f"{r['classes']:.1f}", f"{total:,.0f}", *bounds, f"{whole:.0f}"])
     parts = [
         "# Where the time goes",
         f"{machine['cpu']}, {machine['system']}, Python {machine['python']}. AdaBoostOLM with the trees of the speed "
         f"benchmark, N = {BASE['N']}, one thread; nanoseconds of CPU time per example and tree. How: the docstring of "
         "`benchmarks/profiling.py`, which makes this page.",
-        grid(["data", "rows", "all", *PHASES], by_phase),
+        grid(["data", "rows", "all", *PHASES], by_phase["speed"]),
+        "The defaults, `AdaBoostOLM()`: eager trees that begin with what their parents knew.",
+        grid(["data", "rows", "all", *PHASES], by_phase["defaults"]),
         "## Growth",
         f"Rows per CPU second on made streams of Gaussian classes; where nothing else is said N = {BASE['N']}, "
         f"k = {BASE['k']}, d = {BASE['d']}, {BASE['rows']:,} rows. *exponent*: of the time per row, from one line to "
@@ -269,11 +283,10 @@ def main() -> None:
     quick = parser.parse_args().quick
     report: dict[str, Any] = {"machine": speed.machine(), "phases": []}
     booster(2).prequential(*made(3, 2, 40))  # kernels are loaded, or compiled
-    for data, rows in STREAMS.items():
-        if quick and data != "car":
-            continue
-        report["phases"].append(phases(data, rows))
-        print(report["phases"][-1], flush=True)
+    for name, make, streams in (("speed", booster, STREAMS), ("defaults", default_booster, DEFAULT_STREAMS)):
+        for data in ("car",) if quick else streams:
+            report["phases"].append(phases(name, make, data, streams[data]))
+            print(report["phases"][-1], flush=True)
     report["bandwidth"] = [bandwidth(256), bandwidth(1)]
     report["growth"] = growth(quick)
     path = HERE / "results" / ("profile-quick.json" if quick else "profile.json")
