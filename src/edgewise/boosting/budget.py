@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from edgewise.boosting.state import arrays
-from edgewise.learners.forest.budget import least_bytes, limited, sizes_of
+from edgewise.learners.forest.budget import least_bytes, limited
 from edgewise.learners.forest.layout import Forest
 
 
@@ -22,9 +22,7 @@ def within_budget(ensembles: list[Any], max_bytes: int | None, tables: int) -> l
     if max_bytes is None:
         return ensembles
     counted = [forest for ensemble in ensembles for forest in forests_with_trees(ensemble)]
-    sizes = sizes_of(counted)
-    trees = sum(forest.root.size for forest in counted)
-    least = max(least_bytes(forest, sizes) for forest in counted)
+    trees, least = sum(forest.root.size for forest in counted), least_bytes(counted)
     others = sum(tables + bytes_of_others(ensemble) for ensemble in ensembles)
     if max_bytes < others + trees * least:
         raise ValueError(
@@ -32,7 +30,7 @@ def within_budget(ensembles: list[Any], max_bytes: int | None, tables: int) -> l
             f"take {trees * least}"
         )
     share = (max_bytes - others) // trees
-    return [ensemble._replace(forest=limited(ensemble.forest, share, sizes)) for ensemble in ensembles]
+    return [ensemble._replace(forest=limited(ensemble.forest, share, counted)) for ensemble in ensembles]
 
 
 def forests_with_trees(ensemble: Any) -> list[Forest]:

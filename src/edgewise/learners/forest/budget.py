@@ -22,33 +22,28 @@ LEAST_NODES = 3  # one split
 
 
 class Sizes(NamedTuple):
-    """Bytes of one node, link, leaf and row, and what a tree takes beside them; the widest of some forests."""
+    """Bytes of one node, link, leaf and row, and what a tree takes beside them."""
 
     pools: np.ndarray
     beside: int
 
 
 def sizes_of(forests: Sequence[Forest]) -> Sizes:
-    """What trees of these forests take."""
-    return Sizes(np.max([pool_bytes(forest) for forest in forests], axis=0), max(map(bytes_beside, forests)))
+    """What a tree takes, if all trees stood in one forest: every array is as wide as the widest."""
 
+    def entry(name: str) -> int:
+        arrays = [getattr(forest, name) for forest in forests]
+        return max(array.itemsize * math.prod(array.shape[1:]) for array in arrays)
 
-def pool_bytes(forest: Forest) -> np.ndarray:
-    """Bytes of one node, link, leaf and row."""
-    pools = [[getattr(forest, field) for field in fields] for fields in GROWING.values()]
-    sizes = [sum(array.itemsize * math.prod(array.shape[1:]) for array in arrays) for arrays in pools]
+    pools = [sum(map(entry, fields)) for fields in GROWING.values()]
     for pool, name in FREE.items():
-        sizes[pool] += getattr(forest, name).itemsize
-    sizes[NODES] += 2 * forest.places.itemsize
-    return np.array(sizes)
-
-
-def bytes_beside(forest: Forest) -> int:
-    """Bytes of a forest of one tree that do not grow."""
+        pools[pool] += entry(name)
+    pools[NODES] += 2 * forests[0].places.itemsize
     of_trees = Forest._fields[: Forest._fields.index("kind")]
-    shared = sum(getattr(forest, name).nbytes for name in ("categories", "moments", "used"))
-    own = sum(getattr(forest, name).nbytes for name in of_trees if name != "categories")
-    return shared + own // forest.root.size
+    shared = ("categories", "moments", "used")
+    beside = sum(entry(name) for name in of_trees if name not in shared)
+    beside += sum(max(getattr(forest, name).nbytes for forest in forests) for name in shared)
+    return Sizes(np.array(pools), beside)
 
 
 def least_rows(forest: Forest) -> int:
@@ -56,22 +51,23 @@ def least_rows(forest: Forest) -> int:
     return forest.row.shape[1] + 1
 
 
-def least_bytes(forest: Forest, sizes: Sizes) -> int:
-    """Bytes that a tree needs at least."""
-    held = most_held(forest, np.array([LEAST_NODES]), np.array([least_rows(forest)]))
+def least_bytes(forests: Sequence[Forest]) -> int:
+    """Bytes that a tree of these forests needs at least."""
+    sizes = sizes_of(forests)
+    held = most_held(forests, np.array([LEAST_NODES]), np.array([least_rows(forests[0])]))
     return sizes.beside + int((held @ sizes.pools)[0])
 
 
-def limited(forest: Forest, share: int, sizes: Sizes) -> Forest:
-    """The forest whose trees each stay within a share of bytes, which is at least `least_bytes`."""
+def limited(forest: Forest, share: int, forests: Sequence[Forest]) -> Forest:
+    """The forest whose trees each stay within a share of bytes, as do those of the others; at least `least_bytes`."""
+    sizes = sizes_of(forests)
     share -= sizes.beside
-    none, one, many = (int((most_held(forest, np.array([n]), np.zeros(1)) @ sizes.pools)[0]) for n in (0, 1, 1000))
-    of_node = (many - none) / 1000.0
-    row = int(sizes.pools[ROWS])
+    none, one, many = (int((most_held(forests, np.array([n]), np.zeros(1)) @ sizes.pools)[0]) for n in (0, 1, 1000))
+    of_node, row = (many - none) / 1000.0, int(sizes.pools[ROWS])
     in_proportion = (share - one) / (of_node + row / NODES_PER_ROW)
     beside_rows = (share - one - least_rows(forest) * row) / of_node
     nodes = max(LEAST_NODES, int(min(in_proportion, 0.5 * share / of_node, beside_rows)))
     node_limit = np.minimum(forest.max_nodes, nodes)
-    held = most_held(forest, node_limit, np.zeros(node_limit.size))
+    held = most_held(forests, node_limit, np.zeros(node_limit.size))
     row_limit = (share - held @ sizes.pools) // row
     return forest._replace(node_limit=node_limit, row_limit=row_limit, places=np.zeros((2, forest.kind.size), np.int32))

@@ -8,7 +8,7 @@ budget of bytes (`budget`) every tree has a limit of nodes and of rows, and no p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -169,13 +169,18 @@ def slot_offsets(nominal: np.ndarray, categories: np.ndarray) -> np.ndarray:
     return np.concatenate([np.zeros((len(lists), 1), np.int64), np.cumsum(sizes, axis=1)], axis=1)
 
 
-def room_needed(forest: Forest) -> np.ndarray:
+def room_needed(*forests: Forest) -> np.ndarray:
     """Nodes, links, leaves and rows that one tree may take when it learns one example."""
     branches = 2
-    if not forest.binary.all():
-        branches = max(branches, int(forest.categories.max(initial=0)))
-    rows = 1 + (branches * forest.row.shape[1] if forest.warm.any() else 0)
+    if not two_way(forests):
+        branches = max(branches, *(int(forest.categories.max(initial=0)) for forest in forests))
+    rows = 1 + (branches * forests[0].row.shape[1] if any(forest.warm.any() for forest in forests) else 0)
     return np.array([branches + 1, 2 * branches, branches + 1, rows], np.int64)
+
+
+def two_way(forests: Sequence[Forest]) -> bool:
+    """Whether no tree makes splits of more than two branches."""
+    return all(bool(forest.binary.all()) for forest in forests)
 
 
 @kernel
@@ -189,18 +194,18 @@ def has_room(forest, trees, need):
     )
 
 
-def most_held(forest: Forest, node_limit: np.ndarray, row_limit: np.ndarray) -> np.ndarray:
-    """[n, 4] nodes, links, leaves and rows that each tree holds at most under its limits, while it learns an example.
+def most_held(forests: Sequence[Forest], node_limit: np.ndarray, row_limit: np.ndarray) -> np.ndarray:
+    """[n, 4] nodes, links, leaves and rows that trees of these limits hold at most, while they learn an example.
 
     Two-way splits alone make a tree of one more leaf than splits. A multiway split has two branches or more, and as
     many links as its column has categories.
     """
     held = np.zeros((node_limit.size, 4), np.int64)
     held[:, NODES], held[:, LEAVES], held[:, ROWS] = node_limit, (node_limit + 1) // 2, row_limit
-    if not forest.binary.all() and forest.categories.size:
+    if not two_way(forests) and forests[0].categories.size:
         held[:, LEAVES] = node_limit
-        held[:, LINKS] = node_limit * forest.categories.max() // 2
-    return held + room_needed(forest)
+        held[:, LINKS] = node_limit * max(int(forest.categories.max()) for forest in forests) // 2
+    return held + room_needed(*forests)
 
 
 def live_nodes(forest: Forest) -> np.ndarray:
@@ -276,7 +281,7 @@ def with_free_slots(slots: np.ndarray, free: int, room: int) -> tuple[np.ndarray
 def enlarged(forest: Forest, trees: int, need: np.ndarray) -> Forest:
     """The forest with more room in each pool that `has_room` would find too small, and no unused nodes in between."""
     limited = forest.row_limit.min() < NO_LIMIT
-    most = most_held(forest, forest.node_limit, forest.row_limit).sum(axis=0) if limited else None
+    most = most_held([forest], forest.node_limit, forest.row_limit).sum(axis=0) if limited else None
     live, wanted = int(forest.n_nodes.sum()), trees * need
     full = most is not None and bool((forest.used + wanted > most)[[NODES, LINKS]].any())
     if forest.used[NODES] > (live if full else 2 * live):
