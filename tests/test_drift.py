@@ -7,7 +7,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.boosting.rules import drifted
-from edgewise.learners.forest.layout import compacted
+from edgewise.learners.forest.layout import compact
 from tests.state import forest_state, same
 
 
@@ -57,9 +57,10 @@ def test_room_of_trees_that_began_anew_is_used_again():
     assert len(drifting.restarts_) > 40
     forest = drifting._ensemble.forests[0]
     assert forest.used[0] <= 4 * forest.n_nodes.sum() + 200
-    tidy = compacted(forest)
-    assert tidy.used[0] == forest.n_nodes.sum()
-    assert same(forest_state(tidy), forest_state(forest))
+    before = forest_state(forest)
+    compact(forest)
+    assert forest.used[0] == forest.n_nodes.sum()
+    assert same(forest_state(forest), before)
     leaves = sum(1 for tree in range(6) for _ in _leaves(drifting.structure(tree)))
     assert len(forest.row) - forest.used[2] == leaves, "no leaf is lost or held twice"
 

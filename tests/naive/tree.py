@@ -8,6 +8,7 @@ holds its children by branch. Numeric features have ids 0, 1, ...; nominal ones 
 | `nominal="binary"` | a nominal split asks for one code (branch 0) against the rest (branch 1) |
 | `leaf="mixed"` | a leaf says the mean of its majority and naive-Bayes distributions |
 | `warm_start=True` | the leaves of a split start with their share of the statistics of the leaf that was split |
+| `max_rows` | above so many rows of statistics, the leaves that promise least keep class weights only: they sleep |
 """
 
 from __future__ import annotations
@@ -78,7 +79,20 @@ def new_leaf(class_weight: Sequence[float]) -> Node:
         "right_majority": 0.0,
         "right_bayes": 0.0,
         "rows": {},
+        "asleep": False,
     }
+
+
+def promise(leaf: Node) -> float:
+    """Weight of a leaf that is not of its heaviest class."""
+    return sum(leaf["class_weight"]) - max(leaf["class_weight"])
+
+
+def leaves_below(node: Node) -> list[Node]:
+    """All leaves, from left to right."""
+    if node["kind"] == "leaf":
+        return [node]
+    return [leaf for _, child in sorted(node["children"].items()) for leaf in leaves_below(child)]
 
 
 class Tree:
@@ -97,6 +111,7 @@ class Tree:
         leaf: str = "adaptive",
         features: Iterable[int] | None = None,
         max_nodes: float | None = None,
+        max_rows: float | None = None,
         nominal: str = "multiway",
         warm_start: bool = False,
     ) -> None:
@@ -109,6 +124,7 @@ class Tree:
         self.numeric_used = [f for f in range(n_numeric) if f in used]
         self.nominal_used = [f for f in range(n_numeric, n_numeric + n_nominal) if f in used]
         self.max_nodes = math.inf if max_nodes is None else max_nodes
+        self.max_rows = math.inf if max_rows is None else max_rows
         self.nodes = 1
         self.root = new_leaf([0.0] * n_labels)
 
@@ -180,6 +196,9 @@ class Tree:
             if argmax(self.naive_bayes(leaf, numeric, nominal)) == y:
                 leaf["right_bayes"] += w
         leaf["class_weight"][y] += w
+        if leaf["asleep"]:
+            self.stir(leaf)
+            return
         leaf["weight"] += w
         leaf["examples"] += 1
         leaf["pending"] += w
@@ -194,6 +213,29 @@ class Tree:
                     self.root = split
                 else:
                     parent["children"][key] = split
+        self.shed_rows()
+
+    # Sleep
+
+    def with_rows(self) -> list[Node]:
+        return [leaf for leaf in leaves_below(self.root) if leaf["rows"]]
+
+    def shed_rows(self) -> None:
+        """Above the limit: the least promising leaves sleep, all but one if need be, until an eighth of it is free."""
+        held = sum(len(leaf["rows"]) for leaf in self.with_rows())
+        if held <= self.max_rows:
+            return
+        for leaf in sorted(self.with_rows(), key=promise)[:-1]:
+            if held > self.max_rows - self.max_rows // 8:
+                held -= len(leaf["rows"])
+                leaf |= new_leaf(leaf["class_weight"]) | {"asleep": True, "known_promise": promise(leaf)}
+
+    def stir(self, leaf: Node) -> None:
+        """A sleeping leaf wakes if it promises a grace period more than when last asked, and more than some other."""
+        if promise(leaf) >= leaf["known_promise"] + self.grace:
+            leaf["known_promise"] = promise(leaf)
+            others = [promise(other) for other in self.with_rows()]
+            leaf["asleep"] = bool(others) and min(others) >= promise(leaf)
 
     def find(self, numeric: Sequence[float], nominal: Sequence[int]) -> tuple[Node | None, int | None, Node, bool]:
         """The leaf of an example with the place where it hangs, made now if its nominal value has no child yet."""

@@ -95,6 +95,9 @@ class AdaBandit(StreamBandit):
         Learner weights before the first round; 0 in the paper.
     max_pending : int
         Decisions that may wait for feedback; the oldest expire.
+    max_bytes : int, optional
+        Most bytes that the model may take; at the limit, leaves that promise little give up their statistics
+        (docs/how-to/memory.md). None: no limit.
     chunk_size : int
         Rounds that one compiled call plays; never changes a result.
     random_state : int or Generator, optional
@@ -120,6 +123,7 @@ class AdaBandit(StreamBandit):
         weight_range: tuple[float, float] = (0.0, 4.0),
         first_weight: float = 0.1,
         max_pending: int = 1000,
+        max_bytes: int | None = None,
         chunk_size: int = ROUNDS,
         random_state: Any = None,
     ) -> None:
@@ -139,6 +143,7 @@ class AdaBandit(StreamBandit):
         self.weight_range = weight_range
         self.first_weight = first_weight
         self.max_pending = max_pending
+        self.max_bytes = max_bytes
         self.chunk_size = chunk_size
         self.random_state = random_state
 

@@ -47,6 +47,9 @@ class AdaOLMR(StreamRanker):
         takes the mean for "draw".
     normalize_importance : bool
         Whether importances are divided by their mean so far, learner by learner; not in the paper.
+    max_bytes : int, optional
+        Most bytes that the model may take; at the limit, leaves that promise little give up their statistics
+        (docs/how-to/memory.md). None: no limit.
     chunk_size : int
         Rows that go through the learners together; never changes a result.
     n_jobs : int, optional
@@ -64,6 +67,7 @@ class AdaOLMR(StreamRanker):
         vote: str | Sequence[str] | None = None,
         follow: str = "draw",
         normalize_importance: bool = True,
+        max_bytes: int | None = None,
         chunk_size: int = CHUNK_ROWS,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -73,6 +77,7 @@ class AdaOLMR(StreamRanker):
         self.vote = vote
         self.follow = follow
         self.normalize_importance = normalize_importance
+        self.max_bytes = max_bytes
         self.chunk_size = chunk_size
         self.n_jobs = n_jobs
         self.random_state = random_state

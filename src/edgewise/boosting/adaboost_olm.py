@@ -72,6 +72,9 @@ class AdaBoostOLM(StreamClassifier):
     drift : str, optional
         "restart": for streams that change. Trees whose error rises begin anew (`restarts_`), and, with the default
         learners, a memory of the last labels votes as well. None: the stream is taken to stay the same.
+    max_bytes : int, optional
+        Most bytes that the model may take; at the limit, leaves that promise little give up their statistics
+        (docs/how-to/memory.md). None: no limit.
     chunk_size : int
         Rows that go through the learners together; never changes a result.
     n_jobs : int, optional
@@ -94,6 +97,7 @@ class AdaBoostOLM(StreamClassifier):
         weight_range: tuple[float, float] | None = (0.0, 4.0),
         first_weight: float = 0.1,
         drift: str | None = None,
+        max_bytes: int | None = None,
         chunk_size: int = CHUNK_ROWS,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -108,6 +112,7 @@ class AdaBoostOLM(StreamClassifier):
         self.weight_range = weight_range
         self.first_weight = first_weight
         self.drift = drift
+        self.max_bytes = max_bytes
         self.chunk_size = chunk_size
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -55,6 +55,9 @@ class BanditBBM(StreamBandit):
         Divides the importances: sums of differences of potentials, which trees find light.
     max_pending : int
         Decisions that may wait for feedback; the oldest expire.
+    max_bytes : int, optional
+        Most bytes that the model may take; at the limit, leaves that promise little give up their statistics
+        (docs/how-to/memory.md). None: no limit.
     chunk_size : int
         Rounds that one compiled call plays; never changes a result.
     random_state : int or Generator, optional
@@ -74,6 +77,7 @@ class BanditBBM(StreamBandit):
         cost_grain: float | None = None,
         importance_bound: float = 0.05,
         max_pending: int = 1000,
+        max_bytes: int | None = None,
         chunk_size: int = ROUNDS,
         random_state: Any = None,
     ) -> None:
@@ -87,6 +91,7 @@ class BanditBBM(StreamBandit):
         self.cost_grain = cost_grain
         self.importance_bound = importance_bound
         self.max_pending = max_pending
+        self.max_bytes = max_bytes
         self.chunk_size = chunk_size
         self.random_state = random_state
 

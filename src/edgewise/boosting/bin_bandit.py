@@ -66,6 +66,9 @@ class BinBandit(StreamBandit):
         Step of the exponentiated gradient.
     max_pending : int
         Decisions that may wait for feedback; the oldest expire.
+    max_bytes : int, optional
+        Most bytes that the model may take; at the limit, leaves that promise little give up their statistics
+        (docs/how-to/memory.md). None: no limit.
     chunk_size : int
         Rounds that one compiled call plays; never changes a result.
     random_state : int or Generator, optional
@@ -84,6 +87,7 @@ class BinBandit(StreamBandit):
         exploration: Exploration = 0.001,
         step: float = 1.0,
         max_pending: int = 1000,
+        max_bytes: int | None = None,
         chunk_size: int = ROUNDS,
         random_state: Any = None,
     ) -> None:
@@ -93,6 +97,7 @@ class BinBandit(StreamBandit):
         self.exploration = exploration
         self.step = step
         self.max_pending = max_pending
+        self.max_bytes = max_bytes
         self.chunk_size = chunk_size
         self.random_state = random_state
 

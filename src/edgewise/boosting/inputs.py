@@ -73,11 +73,13 @@ def checked_columns(columns: Columns, examples: Given, model: str) -> Columns:
 
 def encode(columns: Columns, table: Table) -> tuple[np.ndarray, np.ndarray]:
     """Numeric columns as float64 (NaN: missing) and nominal ones as codes (-1: missing or never learned)."""
-    numeric = np.ascontiguousarray(table.values[:, ~columns.nominal], dtype=np.float64)
+    chosen = np.flatnonzero(~columns.nominal)
+    numeric = np.empty((len(table), chosen.size))
+    np.take(table.values, chosen, axis=1, out=numeric, mode="clip")  # the other mode makes a second copy
     infinite = np.argwhere(np.isinf(numeric))
     if infinite.size:
         row, column = infinite[0]
-        name = columns.names[np.flatnonzero(~columns.nominal)[column]]
+        name = columns.names[chosen[column]]
         raise ValueError(
             f"X has an infinite value in row {row}, column {name!r}: numbers must be finite, or NaN where missing"
         )

@@ -46,6 +46,9 @@ class OnlineBMR(StreamRanker):
         fills up. None: distributions; labels for the rank loss.
     normalize_importance : bool
         Whether importances are divided by their mean so far, learner by learner; not in the paper.
+    max_bytes : int, optional
+        Most bytes that the model may take; at the limit, leaves that promise little give up their statistics
+        (docs/how-to/memory.md). None: no limit.
     chunk_size : int
         Rows that go through the learners together; never changes a result.
     n_jobs : int, optional
@@ -69,6 +72,7 @@ class OnlineBMR(StreamRanker):
         loss: str = "hinge",
         vote: str | Sequence[str] | None = None,
         normalize_importance: bool = True,
+        max_bytes: int | None = None,
         chunk_size: int = CHUNK_ROWS,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -79,6 +83,7 @@ class OnlineBMR(StreamRanker):
         self.loss = loss
         self.vote = vote
         self.normalize_importance = normalize_importance
+        self.max_bytes = max_bytes
         self.chunk_size = chunk_size
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -41,6 +41,9 @@ class OnlineMBBM(StreamClassifier):
         "argmax": a learner votes its likeliest label; "cost": the label it expects to cost least (slower).
     importance_bound : float, optional
         Divides the importances; None for the number of classes, which brings them into [0, 1].
+    max_bytes : int, optional
+        Most bytes that the model may take; at the limit, leaves that promise little give up their statistics
+        (docs/how-to/memory.md). None: no limit.
     chunk_size : int
         Rows that go through the learners together; never changes a result.
     n_jobs : int, optional
@@ -58,6 +61,7 @@ class OnlineMBBM(StreamClassifier):
         edge: float = 0.1,
         vote: str = "argmax",
         importance_bound: float | None = None,
+        max_bytes: int | None = None,
         chunk_size: int = CHUNK_ROWS,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -67,6 +71,7 @@ class OnlineMBBM(StreamClassifier):
         self.edge = edge
         self.vote = vote
         self.importance_bound = importance_bound
+        self.max_bytes = max_bytes
         self.chunk_size = chunk_size
         self.n_jobs = n_jobs
         self.random_state = random_state

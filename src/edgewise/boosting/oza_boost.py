@@ -24,6 +24,9 @@ class OzaBoost(StreamClassifier):
         The weak learner, or a list of which the last fills up; a `HoeffdingTree` if None.
     n_estimators : int
         Number of weak learners N.
+    max_bytes : int, optional
+        Most bytes that the model may take; at the limit, leaves that promise little give up their statistics
+        (docs/how-to/memory.md). None: no limit.
     chunk_size : int
         Rows that go through the learners together; never changes a result.
     n_jobs : int, optional
@@ -38,12 +41,14 @@ class OzaBoost(StreamClassifier):
         estimator: Member | Sequence[Member] | None = None,
         n_estimators: int = 100,
         *,
+        max_bytes: int | None = None,
         chunk_size: int = CHUNK_ROWS,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
+        self.max_bytes = max_bytes
         self.chunk_size = chunk_size
         self.n_jobs = n_jobs
         self.random_state = random_state

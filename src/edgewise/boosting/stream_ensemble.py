@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from edgewise.boosting.budget import within_budget
 from edgewise.boosting.inputs import Columns, checked_columns, columns_of, encode, given
 from edgewise.boosting.members import Member, assemble, check_foreign, draw, foreign_bank, members
 from edgewise.boosting.own_states import widened_states
@@ -51,6 +52,8 @@ class StreamEnsemble(Saveable, Estimator):
     chunk_size: int
     n_jobs: int | None = None  # of those that do not offer it, too: one thread
     random_state: Any
+    # parameter of the boosters that have trees of their own
+    max_bytes: int | None = None
     # learned
     rounds_: int
     restarts_: list[tuple[int, int]]  # (round, learner) of every tree that began anew
@@ -214,6 +217,8 @@ class StreamEnsemble(Saveable, Estimator):
             raise ValueError(f"n_estimators={self.n_estimators!r}: an ensemble needs at least 1 weak learner")
         if not isinstance(self.chunk_size, int | np.integer) or self.chunk_size < 1:
             raise ValueError(f"chunk_size={self.chunk_size!r}: at least 1 row")
+        if self.max_bytes is not None and (not isinstance(self.max_bytes, int | np.integer) or self.max_bytes < 1):
+            raise ValueError(f"max_bytes={self.max_bytes!r}: a whole number of bytes, or None for no limit")
         self._members()
         self._threads()
         self._check_whole()
@@ -268,6 +273,13 @@ class StreamEnsemble(Saveable, Estimator):
     def _new_ensembles(self, k: int) -> list[Any]:
         return [self._new_ensemble(self._plan(k))]
 
+    def _limited(self, ensembles: list[Any]) -> list[Any]:
+        """The ensembles with limits to their trees, as `max_bytes` asks for."""
+        if self.max_bytes is None:
+            return ensembles
+        tables = sum(array.nbytes for array in arrays(self._potentials(ensembles[0].plan.n_labels)))
+        return within_budget(ensembles, self.max_bytes, tables)
+
     def _new_ensemble(self, plan: Plan) -> Ensemble:
         n = self.n_estimators
         learners, forests, bank, memory, own = assemble(
@@ -312,7 +324,7 @@ class StreamEnsemble(Saveable, Estimator):
         self._n_blocks = self._blocks(k)
         self._cut_off = False
         try:
-            self._ensembles = self._new_ensembles(k)
+            self._ensembles = self._limited(self._new_ensembles(k))
         except Exception:
             del self._columns  # a model that could not begin has not begun
             raise
@@ -321,7 +333,7 @@ class StreamEnsemble(Saveable, Estimator):
         """Make room for categories that came up after the first call."""
         if columns.categories == self._columns.categories:
             return
-        self._ensembles = [
+        widened = [
             ensemble._replace(
                 forests=[with_categories(forest, columns.n_categories) for forest in ensemble.forests],
                 bank=bank_with_categories(ensemble.bank, columns.n_categories),
@@ -330,6 +342,7 @@ class StreamEnsemble(Saveable, Estimator):
             )
             for ensemble in self._ensembles
         ]
+        self._ensembles = self._limited(widened)
         self._columns = columns
 
     def _cuts(self, n: int) -> Iterator[slice]:

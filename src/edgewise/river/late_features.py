@@ -128,4 +128,4 @@ def _change(model: Any, change: Callable[[Any], Any]) -> None:
     if hasattr(model, "_state"):
         model._state = change(model._state)
     else:
-        model._ensembles = [change(state) for state in model._ensembles]
+        model._ensembles = model._limited([change(state) for state in model._ensembles])

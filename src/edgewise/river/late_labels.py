@@ -35,7 +35,8 @@ def add_labels(model: Any, k: int) -> None:
         return
     made = model._new_ensembles(k)
     if len(made) > 1:
-        model._ensembles += _with_experience(made[len(model._ensembles) :], model._ensembles)
+        known = model._ensembles
+        model._ensembles = model._limited(known + _with_experience(made[len(known) :], known))
         return
     state, blank = model._ensemble, made[0]
     (forest,) = state.forests
@@ -55,7 +56,7 @@ def add_labels(model: Any, k: int) -> None:
         curve, squares = blank.calibration.curve.copy(), blank.calibration.squares.copy()
         curve[:-more], squares[:-more] = state.calibration.curve, state.calibration.squares
         changes["calibration"] = state.calibration._replace(curve=curve, squares=squares)
-    model._ensembles[0] = state._replace(**changes)
+    model._ensembles = model._limited([state._replace(**changes)])
 
 
 def _with_experience(made: list[Ensemble], known: list[Ensemble]) -> list[Ensemble]:
@@ -99,7 +100,7 @@ def _with_trees(forest: Forest, known: int, more: int) -> Forest:
         forest.used[NODES] += 1
         forest.used[LEAVES] -= 1
         leaf = forest.free_leaves[forest.used[LEAVES]]
-        changes["root"][place], changes["n_nodes"][place] = node, 1
+        changes["root"][place], changes["n_nodes"][place], changes["tree_rows"][place] = node, 1, 0
         forest.kind[node], forest.child[node] = LEAF, leaf
         for field in GROWING[LEAVES]:
             getattr(forest, field)[leaf] = -1 if field == "row" else 0

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from edgewise.learners.forest import layout
-from edgewise.learners.forest.layout import Forest, slot_offsets
+from edgewise.learners.forest.layout import Forest, ranges, slot_offsets
 from edgewise.learners.regression_forest import layout as regression_layout
 from edgewise.learners.regression_forest.layout import RegressionForest
 
@@ -46,7 +46,7 @@ def checked_forest(forest: Forest, template: Forest, n_categories: np.ndarray) -
     many = kind == layout.MULTIWAY
     inside = (child >= 0) & (width >= 1) & (child + width <= n_links)
     _need(inside[many].all(), "links outside")
-    parents, linked = np.repeat(np.flatnonzero(many), width[many]), _ranges(child[many], width[many])
+    parents, linked = np.repeat(np.flatnonzero(many), width[many]), ranges(child[many], width[many])
     _need(np.unique(linked).size == linked.size, "two splits share links")
     below = forest.links[linked].astype(np.int64)
     parents, below = parents[below >= 0], below[below >= 0]
@@ -62,10 +62,19 @@ def checked_forest(forest: Forest, template: Forest, n_categories: np.ndarray) -
     rows = forest.row[leaves]
     _need((rows >= -1).all(), "a statistics row outside")
     _need(np.array_equal((rows >= 0).sum(axis=1), forest.n_rows[leaves]), "a leaf has not as many rows as it says")
-    _need((forest.examples[leaves] >= 0).all(), "a leaf that has seen fewer than 0 examples")
+    examples, n_rows = forest.examples[leaves], forest.n_rows[leaves]
+    _need(((examples >= 0) | ((examples == layout.ASLEEP) & (n_rows == 0))).all(), "a leaf of fewer than 0 examples")
     used = rows[rows >= 0]
     _check_owned("rows", used, forest.free_rows, forest.used[layout.ROWS], len(forest.constant))
-    return forest
+    tree_rows = np.bincount(owner[live & (kind == layout.LEAF)], n_rows, forest.root.size)
+    return forest._replace(tree_rows=tree_rows.astype(np.int64))
+
+
+def has_sleepers(forest: Forest) -> bool:
+    """Whether leaves keep no statistics, for which kernels need the room that comes with a budget."""
+    examples = forest.examples.copy()
+    examples[forest.free_leaves[: forest.used[layout.LEAVES]]] = 0
+    return bool((examples == layout.ASLEEP).any())
 
 
 def checked_regression_forest(
@@ -122,12 +131,6 @@ def _with_offsets(forest: Any, template: Any, n_categories: np.ndarray) -> Any:
     tree, place = np.nonzero(forest.nominal >= 0)
     nominal[tree, forest.nominal[tree, place]] = True
     return forest._replace(offset=slot_offsets(nominal, categories))
-
-
-def _ranges(first: np.ndarray, width: np.ndarray) -> np.ndarray:
-    """first[0], first[0] + 1, ..., first[1], ...: as many of each as its width."""
-    behind = np.cumsum(width) - width
-    return np.repeat(first - behind, width) + np.arange(int(width.sum()))
 
 
 def _owners(root: np.ndarray, n_nodes: int, parents: np.ndarray, below: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -24,7 +24,7 @@ from edgewise.learners.linear import SoftmaxRegression
 from edgewise.learners.regression_tree import RegressionTree, RegressionTreeParameters
 from edgewise.learners.ridge import RidgeRegression
 from edgewise.saving.checks import sorted_labels, take_plain, true_or_false, whole_number
-from edgewise.saving.forests import checked_forest, checked_regression_forest
+from edgewise.saving.forests import checked_forest, checked_regression_forest, has_sleepers
 from edgewise.saving.pending import restored_pending, stored_pending
 from edgewise.saving.states import check_unchanged, filled, stored_forests, stored_state
 from edgewise.streams.table import Feature
@@ -150,7 +150,10 @@ def _restore_ensembles(model: Any, fresh: Any, state: dict[str, Any]) -> None:
     templates = fresh._new_ensembles(k)
     if len(stored) != len(templates):
         raise ValueError(f"{len(stored)} ensembles where {len(templates)} are needed")
-    model._ensembles = [_ensemble(t, s, columns.n_categories) for t, s in zip(templates, stored, strict=True)]
+    ensembles = [_ensemble(t, s, columns.n_categories) for t, s in zip(templates, stored, strict=True)]
+    if model.max_bytes is None and any(has_sleepers(forest) for ensemble in ensembles for forest in ensemble.forests):
+        raise ValueError("max_bytes=None: its leaves sleep, which they do under a budget only")
+    model._ensembles = model._limited(ensembles)
     if isinstance(model, StreamBandit):
         model._pending = restored_pending(state.pop("_pending"), model)
 

@@ -36,8 +36,8 @@ STORED: dict[str, tuple[str, ...]] = {
 }
 # Fields that have another name in a file. Learners in one block have one forest, and a file then holds it and no list.
 NAMES = {"forests": "forest"}
-# Follows from `categories`, which may have grown.
-FOLLOWING = {"Forest": ("offset",), "RegressionForest": ("offset",)}
+# Follows from the rest: from `categories`, which may have grown, and from the leaves.
+FOLLOWING = {"Forest": ("offset", "tree_rows", "places"), "RegressionForest": ("offset",)}
 # Tables and memos: a function of the settings that grows as it is asked, to the same numbers.
 TABLES = ("potentials",)
 # Learners of other libraries: parameters that name one are refused, so that there are none.

@@ -1,6 +1,7 @@
 """Routing an example to its leaf, learning it there, and splitting the leaf.
 
-Children inherit their share of the class weights; in a warm-started tree also of all statistics (`inheriting`).
+Children inherit their share of the class weights; in a warm-started tree also of all statistics (`inheriting`). Under a
+budget of bytes the leaves that promise least keep no statistics (`sleeping`).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from edgewise._compile import kernel, routine
 from edgewise.learners.forest.inheriting import cut_above, cut_below, drop_code, fill_margin, give, keep_code
 from edgewise.learners.forest.layout import (
     ADAPTIVE,
+    ASLEEP,
     BINARY,
     LEAF,
     LEAVES,
@@ -19,10 +21,10 @@ from edgewise.learners.forest.layout import (
     PENDING,
     RIGHT_BAYES,
     RIGHT_MAJORITY,
-    ROWS,
     SEEN,
     WEIGHT,
 )
+from edgewise.learners.forest.sleeping import release_rows, shed_rows, stir
 from edgewise.learners.forest.splitting import best_split, weight_below
 from edgewise.learners.forest.statistics import new_row, refresh_precision, update_counts, update_gauss
 
@@ -62,7 +64,7 @@ def learning_leaf(forest, tree, x, codes):
     while forest.kind[node] != LEAF:
         following = next_node(forest, node, x, codes)
         if following < 0:
-            if forest.n_nodes[tree] >= forest.max_nodes[tree]:
+            if forest.n_nodes[tree] >= forest.node_limit[tree]:
                 following = forest.fallback[node]
             else:
                 following = add_branch(forest, tree, node, codes[forest.feature[node]])
@@ -132,12 +134,15 @@ def learn(forest, tree, voted_from, majority, bayes, x, codes, m, c, label, w, m
         if bayes == label:
             forest.tally[leaf, RIGHT_BAYES] += w
     forest.class_weight[leaf, label] += w
+    if forest.examples[leaf] == ASLEEP:
+        stir(forest, tree, leaf)
+        return
     forest.tally[leaf, SEEN] += w
     forest.tally[leaf, PENDING] += w
     forest.examples[leaf] += 1
     row = forest.row[leaf, label]
     if row < 0:
-        row = new_row(forest)
+        row = new_row(forest, tree)
         forest.row[leaf, label] = row
         forest.n_rows[leaf] += 1
     if m > 0:
@@ -148,7 +153,7 @@ def learn(forest, tree, voted_from, majority, bayes, x, codes, m, c, label, w, m
         forest.tally[leaf, PENDING] >= forest.grace[tree]
         and forest.examples[leaf] >= 2
         and forest.n_rows[leaf] >= 2
-        and forest.n_nodes[tree] + 2 <= forest.max_nodes[tree]
+        and forest.n_nodes[tree] + 2 <= forest.node_limit[tree]
     ):
         forest.tally[leaf, PENDING] = 0.0
         feature, cut = best_split(forest, tree, leaf, m, c, weights, logs)
@@ -158,11 +163,13 @@ def learn(forest, tree, voted_from, majority, bayes, x, codes, m, c, label, w, m
             split_binary(forest, tree, node, feature - m, int(cut), m, means, variances)
         elif feature >= m:
             split_multiway(forest, tree, node, feature - m, m, means, variances)
+    if forest.tree_rows[tree] > forest.row_limit[tree]:
+        shed_rows(forest, tree)
 
 
 @routine
 def restart(forest, tree):
-    """Let a tree begin anew as a single leaf. Its other nodes stay unused until `layout.compacted` takes them out.
+    """Let a tree begin anew as a single leaf. Its other nodes stay unused until `layout.compact` takes them out.
 
     Nodes still to be visited form a list through their `fallback`, which nobody needs any more.
     """
@@ -173,7 +180,7 @@ def restart(forest, tree):
         top = forest.fallback[node]
         first = forest.child[node]
         if forest.kind[node] == LEAF:
-            release(forest, first)
+            release(forest, tree, first)
         else:
             width = forest.width[node] if forest.kind[node] == MULTIWAY else 2
             for v in range(width):
@@ -186,12 +193,9 @@ def restart(forest, tree):
 
 
 @kernel
-def release(forest, leaf):
+def release(forest, tree, leaf):
     """Give a leaf's slot and statistics rows back."""
-    for r in range(forest.row.shape[1]):
-        if forest.row[leaf, r] >= 0:
-            forest.free_rows[forest.used[ROWS]] = forest.row[leaf, r]
-            forest.used[ROWS] += 1
+    release_rows(forest, tree, leaf)
     forest.free_leaves[forest.used[LEAVES]] = leaf
     forest.used[LEAVES] += 1
 
@@ -225,7 +229,7 @@ def split_numeric(forest, tree, node, j, threshold, m, means, variances):
     forest.threshold[node] = threshold
     forest.child[node] = left
     forest.fallback[node] = left if below >= above else right
-    release(forest, leaf)
+    release(forest, tree, leaf)
 
 
 @routine
@@ -258,7 +262,7 @@ def split_binary(forest, tree, node, j, code, m, means, variances):
     forest.threshold[node] = code
     forest.child[node] = equal
     forest.fallback[node] = equal if inside >= outside else rest
-    release(forest, leaf)
+    release(forest, tree, leaf)
 
 
 @routine
@@ -271,7 +275,7 @@ def split_multiway(forest, tree, node, j, m, means, variances):
     for v in range(width):
         if forest.margin[leaf, first_slot + v] > 0.0:
             branches += 1
-    if branches == 0 or forest.n_nodes[tree] + branches > forest.max_nodes[tree]:
+    if branches == 0 or forest.n_nodes[tree] + branches > forest.node_limit[tree]:
         return
     first = new_links(forest, width)
     most = -1.0
@@ -298,4 +302,4 @@ def split_multiway(forest, tree, node, j, m, means, variances):
     forest.feature[node] = j
     forest.child[node] = first
     forest.width[node] = width
-    release(forest, leaf)
+    release(forest, tree, leaf)

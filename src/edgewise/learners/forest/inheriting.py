@@ -24,7 +24,7 @@ def give(forest, tree, row, leaf, r, weight, whole):
     forest.class_weight[leaf, r] = weight
     if not forest.warm[tree] or weight <= LEAST_INHERITANCE:
         return -1
-    heir = new_row(forest)
+    heir = new_row(forest, tree)
     forest.row[leaf, r] = heir
     forest.n_rows[leaf] += 1
     share = weight / whole

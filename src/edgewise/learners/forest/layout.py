@@ -1,14 +1,15 @@
 """The arrays of a forest, how they are made, and how they grow.
 
 Nodes, leaves and statistics rows of all trees live in shared pools. A row holds what one leaf knows of one class, and
-exists only once that leaf has seen that class. Slots of split leaves are reused. Pools grow by doubling, outside the
-kernels: a kernel stops before an example for which there may be no room, and is called again with larger pools.
+exists only once that leaf has seen that class. Slots of split leaves are reused. Pools grow in place, outside the
+kernels: a kernel stops before an example for which there may be no room, and is called again with larger pools. Under a
+budget of bytes (`budget`) every tree has a limit of nodes and of rows, and no pool grows beyond what all limits allow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,10 +24,13 @@ WEIGHT, MEAN, SQUARES, LOW, HIGH, PRECISION = 0, 1, 2, 3, 4, 5
 # Counters in Forest.used.
 NODES, LINKS, LEAVES, ROWS = 0, 1, 2, 3
 # Sums in a leaf, Forest.tally: weight since the leaf was made, weight since the last attempt, weight predicted right
-# by majority and by naive Bayes.
+# by majority and by naive Bayes. PENDING of a leaf that sleeps (`sleeping`) is its promise when it was last looked at.
 SEEN, PENDING, RIGHT_MAJORITY, RIGHT_BAYES = 0, 1, 2, 3
 
 NO_LIMIT = np.iinfo(np.int64).max
+ASLEEP = -1  # Forest.examples of a leaf that keeps no statistics
+# Bytes up to which a pool doubles; larger ones grow by an eighth, so that at most a ninth of a forest is unused room.
+SMALL_POOL = 1 << 20
 
 
 class Forest(NamedTuple):
@@ -44,9 +48,13 @@ class Forest(NamedTuple):
     nominal: np.ndarray  # [n, c] columns of the nominal part, -1 after the last
     categories: np.ndarray  # [columns] number of codes there is room for, per nominal column
     offset: np.ndarray  # [n, c + 1] first slot of each nominal feature in a row of `counts`; its last slot is the sum
+    # limits under a budget of bytes; `node_limit` is never above `max_nodes`
+    node_limit: np.ndarray  # [n]
+    row_limit: np.ndarray  # [n]
     # trees
     root: np.ndarray  # [n]
     n_nodes: np.ndarray  # [n]
+    tree_rows: np.ndarray  # [n] statistics rows that a tree holds
     kind: np.ndarray  # [nodes] LEAF, NUMERIC, MULTIWAY or BINARY
     feature: np.ndarray  # [nodes] place in the tree's list of numeric or nominal features
     threshold: np.ndarray  # [nodes] NUMERIC: largest value on the left; BINARY: the code on the left
@@ -59,7 +67,7 @@ class Forest(NamedTuple):
     row: np.ndarray  # [leaves, k] statistics row of each class, -1 where none was seen since the leaf was made
     tally: np.ndarray  # [leaves, 4]
     margin: np.ndarray  # [leaves, V] counts of codes over all classes: the sum of the leaf's rows of `counts`
-    examples: np.ndarray  # [leaves] learned since the leaf was made
+    examples: np.ndarray  # [leaves] learned since the leaf was made or woke, or ASLEEP
     n_rows: np.ndarray  # [leaves] classes seen since the leaf was made
     # statistics rows
     gauss: np.ndarray  # [rows, 6, m]
@@ -71,6 +79,7 @@ class Forest(NamedTuple):
     free_leaves: np.ndarray
     free_rows: np.ndarray
     used: np.ndarray  # [4] nodes, links, free leaves left, free rows left
+    places: np.ndarray  # [2, .] scratch under a budget: room for the nodes of any one tree, twice
 
 
 GROWING = {
@@ -79,6 +88,7 @@ GROWING = {
     LEAVES: ("class_weight", "row", "tally", "margin", "examples", "n_rows"),
     ROWS: ("gauss", "constant", "counts"),
 }
+FREE = {LEAVES: "free_leaves", ROWS: "free_rows"}
 
 
 def make_forest(
@@ -112,8 +122,11 @@ def make_forest(
         nominal=column_lists(nominal),
         categories=categories.astype(np.int64),
         offset=offset,
+        node_limit=max_nodes.astype(np.int64),
+        row_limit=np.full(n, NO_LIMIT),
         root=np.arange(n, dtype=np.int64),
         n_nodes=np.ones(n, np.int64),
+        tree_rows=np.zeros(n, np.int64),
         kind=np.zeros(leaves, np.int8),
         feature=np.zeros(leaves, np.int32),
         threshold=np.zeros(leaves),
@@ -134,6 +147,7 @@ def make_forest(
         free_leaves=np.arange(leaves - 1, -1, -1, dtype=np.int32),
         free_rows=np.arange(rows - 1, -1, -1, dtype=np.int32),
         used=np.array([n, 0, leaves - n, rows], np.int64),
+        places=np.zeros((2, 1), np.int32),
     )
     forest.child[:n] = np.arange(n)  # leaf slots 0..n-1, taken from the end of the free list
     return forest
@@ -154,13 +168,18 @@ def slot_offsets(nominal: np.ndarray, categories: np.ndarray) -> np.ndarray:
     return np.concatenate([np.zeros((len(lists), 1), np.int64), np.cumsum(sizes, axis=1)], axis=1)
 
 
-def room_needed(forest: Forest) -> np.ndarray:
+def room_needed(*forests: Forest) -> np.ndarray:
     """Nodes, links, leaves and rows that one tree may take when it learns one example."""
     branches = 2
-    if not forest.binary.all():
-        branches = max(branches, int(forest.categories.max(initial=0)))
-    rows = 1 + (branches * forest.row.shape[1] if forest.warm.any() else 0)
+    if not two_way(forests):
+        branches = max(branches, *(int(forest.categories.max(initial=0)) for forest in forests))
+    rows = 1 + (branches * forests[0].row.shape[1] if any(forest.warm.any() for forest in forests) else 0)
     return np.array([branches + 1, 2 * branches, branches + 1, rows], np.int64)
+
+
+def two_way(forests: Sequence[Forest]) -> bool:
+    """Whether no tree makes splits of more than two branches."""
+    return all(bool(forest.binary.all()) for forest in forests)
 
 
 @kernel
@@ -174,61 +193,117 @@ def has_room(forest, trees, need):
     )
 
 
-def compacted(forest: Forest) -> Forest:
-    """The forest without the nodes and links of trees that began anew; the rest keeps its order."""
-    live = [node for root in forest.root for node in nodes_below(forest, int(root))]
-    order = sorted(live)  # so children of a two-way split stay next to each other
-    place = {old: new for new, old in enumerate(order)}
-    parts = {field: getattr(forest, field).copy() for field in GROWING[NODES]}
-    links: list[int] = []
-    for field, part in parts.items():
-        part[: len(order)] = getattr(forest, field)[order]
-    for new, old in enumerate(order):
-        if forest.kind[old] == LEAF:
-            continue
-        first = int(forest.child[old])
-        parts["fallback"][new] = place[int(forest.fallback[old])]
-        if forest.kind[old] == MULTIWAY:
-            parts["child"][new] = len(links)
-            links += [place.get(int(child), -1) for child in forest.links[first : first + forest.width[old]]]
-        else:
-            parts["child"][new] = place[first]
-    kept = forest.links.copy()
-    kept[: len(links)] = links
-    used = forest.used.copy()
-    used[NODES], used[LINKS] = len(order), len(links)
-    root = np.array([place[int(node)] for node in forest.root], np.int64)
-    return forest._replace(root=root, links=kept, used=used, **parts)
+def most_held(forests: Sequence[Forest], node_limit: np.ndarray, row_limit: np.ndarray) -> np.ndarray:
+    """[n, 4] nodes, links, leaves and rows that trees of these limits hold at most, while they learn an example.
+
+    Two-way splits alone make a tree of one more leaf than splits. A multiway split has two branches or more, and as
+    many links as its column has categories.
+    """
+    held = np.zeros((node_limit.size, 4), np.int64)
+    held[:, NODES], held[:, LEAVES], held[:, ROWS] = node_limit, (node_limit + 1) // 2, row_limit
+    if not two_way(forests) and forests[0].categories.size:
+        held[:, LEAVES] = node_limit
+        held[:, LINKS] = node_limit * max(int(forest.categories.max()) for forest in forests) // 2
+    return held + room_needed(*forests)
+
+
+def live_nodes(forest: Forest) -> np.ndarray:
+    """The nodes of all trees, in increasing order."""
+    found = level = forest.root
+    while level.size:
+        splits = level[forest.kind[level] != LEAF]
+        two = splits[forest.kind[splits] != MULTIWAY]
+        first, width = (part[splits[forest.kind[splits] == MULTIWAY]] for part in (forest.child, forest.width))
+        linked = forest.links[ranges(first, width)]
+        level = np.concatenate([forest.child[two], forest.child[two] + 1, linked[linked >= 0]])
+        found = np.concatenate([found, level])
+    return np.sort(found)
+
+
+def ranges(first: np.ndarray, width: np.ndarray) -> np.ndarray:
+    """first[0], first[0] + 1, ..., first[1], ...: as many of each as its width."""
+    behind = np.cumsum(width) - width
+    return np.repeat(first - behind, width) + np.arange(int(width.sum()))
+
+
+def compact(forest: Forest) -> None:
+    """Take out the nodes and links of trees that began anew; the rest keeps its order, so two-way children stay side
+    by side."""
+    order = live_nodes(forest)
+    place = np.full(forest.kind.size, -1, np.int32)
+    place[order] = np.arange(order.size)
+    kind, first, width, fallback = (part[order] for part in (forest.kind, forest.child, forest.width, forest.fallback))
+    many = kind == MULTIWAY
+    linked = forest.links[ranges(first[many], width[many])]
+    first[many] = np.cumsum(width[many]) - width[many]
+    two = (kind == NUMERIC) | (kind == BINARY)
+    first[two] = place[first[two]]
+    fallback[kind != LEAF] = place[fallback[kind != LEAF]]
+    moved = {"kind": kind, "child": first, "width": width, "fallback": fallback}
+    for field in GROWING[NODES]:
+        array = getattr(forest, field)
+        array[: order.size] = moved[field] if field in moved else array[order]
+    forest.links[: linked.size] = np.where(linked >= 0, place[linked], -1)
+    forest.used[NODES], forest.used[LINKS] = order.size, linked.size
+    forest.root[:] = place[forest.root]
+
+
+def lengthened(array: np.ndarray, size: int) -> np.ndarray:
+    """The array with zeros at its end.
+
+    In place where the array owns its memory: for large ones the system then moves no byte, and a model never takes the
+    double of its size while it grows. Nobody else may look at an array of a state while it learns.
+    """
+    shape = (size, *array.shape[1:])
+    if array.flags.owndata:
+        array.resize(shape, refcheck=False)
+        return array
+    longer = np.zeros(shape, array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+def larger(size: int, wanted: int, n_bytes: int) -> int:
+    """The next size of a pool that takes `n_bytes` and must have room for `wanted` more."""
+    return size + max(wanted, size if n_bytes <= SMALL_POOL else size // 8)
+
+
+def with_free_slots(slots: np.ndarray, free: int, room: int) -> tuple[np.ndarray, int]:
+    """The list of a pool's free slots, and their number, once the pool has room for more; new ones are taken last."""
+    more = room - slots.size
+    slots = lengthened(slots, room)
+    slots[more : more + free] = slots[:free].copy()
+    slots[:more] = np.arange(room - 1, room - 1 - more, -1)
+    return slots, more + free
 
 
 def enlarged(forest: Forest, trees: int, need: np.ndarray) -> Forest:
-    """The forest with at least twice the room in each pool that `has_room` would find too small."""
-    if forest.used[NODES] > 2 * forest.n_nodes.sum():
-        forest = compacted(forest)
-    size = {NODES: forest.kind.size, LINKS: forest.links.size, LEAVES: len(forest.row), ROWS: len(forest.constant)}
-    free = {
-        NODES: size[NODES] - int(forest.used[NODES]),
-        LINKS: size[LINKS] - int(forest.used[LINKS]),
-        LEAVES: int(forest.used[LEAVES]),
-        ROWS: int(forest.used[ROWS]),
-    }
-    changes: dict[str, Any] = {"used": forest.used.copy()}
+    """The forest with more room in each pool that `has_room` would find too small, and no unused nodes in between."""
+    limited = forest.row_limit.min() < NO_LIMIT
+    most = most_held([forest], forest.node_limit, forest.row_limit).sum(axis=0) if limited else None
+    live, wanted = int(forest.n_nodes.sum()), trees * need
+    full = most is not None and bool((forest.used + wanted > most)[[NODES, LINKS]].any())
+    if forest.used[NODES] > (live if full else 2 * live):
+        compact(forest)
+    changes: dict[str, np.ndarray] = {}
     for pool, fields in GROWING.items():
-        wanted = trees * int(need[pool])
-        if free[pool] >= wanted:
+        size = len(getattr(forest, fields[0]))
+        free = int(forest.used[pool]) if pool in FREE else size - int(forest.used[pool])
+        if free >= wanted[pool]:
             continue
-        more = size[pool] + wanted
-        for field in fields:
-            old = getattr(forest, field)
-            changes[field] = np.concatenate([old, np.zeros((more, *old.shape[1:]), old.dtype)])
-        if pool in (LEAVES, ROWS):
-            name = "free_leaves" if pool == LEAVES else "free_rows"
-            taken = getattr(forest, name)[: free[pool]]
-            fresh = np.arange(size[pool] + more - 1, size[pool] - 1, -1, dtype=np.int32)
-            room = np.zeros(size[pool] + more, np.int32)
-            room[: more + free[pool]] = np.concatenate([fresh, taken])
-            changes[name] = room
-            changes["used"][pool] = more + free[pool]
+        n_bytes = sum(getattr(forest, field).nbytes for field in fields)
+        room = larger(size, int(wanted[pool]), n_bytes)
+        if most is not None:
+            room = max(min(room, int(most[pool])), size - free + int(wanted[pool]))
+        for field in reversed(fields):  # the first one last: others are as long as it says, whatever interrupts this
+            changes[field] = lengthened(getattr(forest, field), room)
+        if pool in FREE:
+            name = FREE[pool]
+            changes[name], forest.used[pool] = with_free_slots(getattr(forest, name), free, room)
+        if pool == NODES and most is not None:
+            # a tree may be above its limit where room for categories or labels came late
+            largest = max(int(forest.node_limit.max()), int(forest.n_nodes.max()))
+            changes["places"] = np.zeros((2, min(room, largest)), np.int32)
     return forest._replace(**changes)
 
 

@@ -27,8 +27,9 @@ def count_moments(moments, x):
 
 
 @kernel
-def new_row(forest):
-    """Take a free statistics row and clear it."""
+def new_row(forest, tree):
+    """Take a free statistics row for a tree and clear it."""
+    forest.tree_rows[tree] += 1
     forest.used[ROWS] -= 1
     row = forest.free_rows[forest.used[ROWS]]
     gauss = forest.gauss[row]

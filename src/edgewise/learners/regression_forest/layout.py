@@ -2,7 +2,7 @@
 
 A leaf keeps, for each numeric feature, the weight and the target sums of its examples in a fixed number of bins, and
 the same for each code of a nominal feature. The grid of bins is the leaf's own: children lay theirs over what their
-parent has seen, so that bins become finer where a tree looks closer. Pools grow by doubling, outside the kernels: a
+parent has seen, so that bins become finer where a tree looks closer. Pools grow in place, outside the kernels: a
 kernel stops before an example for which there may be no room, and is called again with larger pools.
 """
 
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise._compile import kernel
-from edgewise.learners.forest.layout import column_lists, slot_offsets
+from edgewise.learners.forest.layout import column_lists, larger, lengthened, slot_offsets, with_free_slots
 
 LEAF, NUMERIC, BINARY = 0, 1, 2
 # First number of a bin or slot; the target sums follow.
@@ -131,24 +131,23 @@ def has_room(forest):
 
 
 def enlarged(forest: RegressionForest) -> RegressionForest:
-    """The forest with at least twice the room in each pool that `has_room` would find too small."""
-    changes: dict[str, Any] = {"used": forest.used.copy()}
+    """The forest with more room in each pool that `has_room` would find too small."""
+    changes: dict[str, np.ndarray] = {}
     nodes, leaves, free = forest.kind.size, forest.mass.size, int(forest.used[LEAVES])
     if forest.used[NODES] + ROOM > nodes:
-        changes |= {field: _padded(getattr(forest, field), nodes + ROOM) for field in NODE_FIELDS}
+        changes |= _longer(forest, NODE_FIELDS, nodes)
     if free < ROOM:
-        more = leaves + ROOM
-        changes |= {field: _padded(getattr(forest, field), more) for field in LEAF_FIELDS}
-        fresh = np.arange(leaves + more - 1, leaves - 1, -1, dtype=np.int32)
-        room = np.zeros(leaves + more, np.int32)
-        room[: more + free] = np.concatenate([fresh, forest.free_leaves[:free]])
-        changes["free_leaves"] = room
-        changes["used"][LEAVES] = more + free
+        changes |= _longer(forest, LEAF_FIELDS, leaves)
+        slots, forest.used[LEAVES] = with_free_slots(forest.free_leaves, free, len(changes["mass"]))
+        changes["free_leaves"] = slots
     return forest._replace(**changes)
 
 
-def _padded(old: np.ndarray, more: int) -> np.ndarray:
-    return np.concatenate([old, np.zeros((more, *old.shape[1:]), old.dtype)])
+def _longer(forest: RegressionForest, fields: tuple[str, ...], size: int) -> dict[str, np.ndarray]:
+    """The arrays of a pool, longer."""
+    pool = {field: getattr(forest, field) for field in fields}
+    room = larger(size, ROOM, sum(array.nbytes for array in pool.values()))
+    return {field: lengthened(array, room) for field, array in reversed(pool.items())}
 
 
 def forest_with_categories(forest: RegressionForest, categories: np.ndarray) -> RegressionForest:
