@@ -41,6 +41,7 @@ CALM_TREE = HoeffdingTree(
     warm_start=True,
 )
 EAGER_TREE = eager_tree(max_features=0.7)
+WITH_PRODUCTS = SoftmaxRegression(products=500)
 
 
 class AdaBoostOLM(StreamClassifier):
@@ -69,6 +70,9 @@ class AdaBoostOLM(StreamClassifier):
         Feasible set F of the learner weights; None for the paper's, which depends on the loss.
     first_weight : float
         Learner weights before the first round; 0 in the paper.
+    calibrate : bool
+        Whether scores are multiplied by a factor, learned from what was predicted, that makes their softmax a
+        probability. Predicted labels are the same.
     drift : str, optional
         "restart": for streams that change. Trees whose error rises begin anew (`restarts_`), and, with the default
         learners, a memory of the last labels votes as well. None: the stream is taken to stay the same.
@@ -90,6 +94,7 @@ class AdaBoostOLM(StreamClassifier):
         normalize_importance: bool = True,
         weight_range: tuple[float, float] | None = (0.0, 4.0),
         first_weight: float = 0.1,
+        calibrate: bool = True,
         drift: str | None = None,
         chunk_size: int = CHUNK_ROWS,
         random_state: Any = None,
@@ -103,6 +108,7 @@ class AdaBoostOLM(StreamClassifier):
         self.normalize_importance = normalize_importance
         self.weight_range = weight_range
         self.first_weight = first_weight
+        self.calibrate = calibrate
         self.drift = drift
         self.chunk_size = chunk_size
         self.random_state = random_state
@@ -132,12 +138,13 @@ class AdaBoostOLM(StreamClassifier):
             "normalize_importance": False,
             "weight_range": None,
             "first_weight": 0.0,
+            "calibrate": False,
         }
         return cls(**settings | changes)
 
     def _default_estimator(self) -> Member | Sequence[Member]:
         memory = [LabelMemory()] if self.drift == "restart" else []
-        return [SoftmaxRegression(), *memory, CALM_TREE, EAGER_TREE]
+        return [SoftmaxRegression(), *memory, CALM_TREE, WITH_PRODUCTS, EAGER_TREE]
 
     def _check(self) -> None:
         super()._check()
@@ -179,6 +186,7 @@ class AdaBoostOLM(StreamClassifier):
             weight_low=float(low),
             weight_high=float(high),
             restart=self.drift == "restart",
+            calibrate=bool(self.calibrate),
         )
 
     def _first_weight(self) -> float:

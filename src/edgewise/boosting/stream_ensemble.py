@@ -206,7 +206,14 @@ class StreamEnsemble(Saveable, Estimator):
         return Ensemble(
             plan,
             learners,
-            Committee(np.full(n, self._first_weight()), np.zeros(n), np.zeros((n, 2)), np.zeros(n), np.zeros((n, 3))),
+            Committee(
+                np.full(n, self._first_weight()),
+                np.zeros(n),
+                np.zeros((n, 2)),
+                np.zeros(n),
+                np.zeros((n, 3)),
+                np.zeros((2, 1)),
+            ),
             forest,
             bank,
             memory,

@@ -17,10 +17,11 @@ STORED: dict[str, tuple[str, ...]] = {
     "Ensemble": ("committee", "forest", "bank", "memory"),
     "RankingEnsemble": ("committee", "forest", "bank", "memory", "calibration"),
     "GradientEnsemble": ("progress", "forest", "bank"),
-    "Committee": ("weight", "mistakes", "costs", "importance", "errors"),
+    "Committee": ("weight", "mistakes", "costs", "importance", "errors", "sharpness"),
     "RankingCommittee": ("weight", "losses", "costs", "excess", "importance", "totals"),
     "Progress": ("learners", "losses", "totals", "extremes"),
-    "LinearBank": ("weights", "squares"),
+    "LinearBank": ("weights", "squares", "products"),
+    "Products": ("weights", "squares"),
     "MemoryBank": ("counts", "recent"),
     "RidgeBank": ("weights", "inverse", "averages", "rounds"),
     "Calibration": ("curve", "squares", "spread"),
@@ -34,6 +35,8 @@ STORED: dict[str, tuple[str, ...]] = {
         *("mass", "sums", "total", "low", "density", "bins", "slots", "moments", "free_leaves", "used"),
     ),
 }
+# What the first files of format 1 do not hold: it then is as in the template.
+LATER = {"Committee": ("sharpness",), "LinearBank": ("products",)}
 # Follows from `categories`, which may have grown.
 FOLLOWING = {"Forest": ("offset",), "RegressionForest": ("offset",)}
 # Tables and memos: a function of the settings that grows as it is asked, to the same numbers.
@@ -55,11 +58,13 @@ def filled(template: Any, stored: Any, place: str = "") -> Any:
     """The template with what a file holds; ValueError unless dtypes are the same, and shapes where they never grow."""
     kind = type(template).__name__
     names = STORED[kind]
-    if not isinstance(stored, dict) or stored.keys() != set(names):
+    if not isinstance(stored, dict) or stored.keys() | LATER.get(kind, ()) != set(names):
         raise ValueError(f"{place or 'the state'}: a {kind} is made of {', '.join(names)}")
     grows = kind in FOLLOWING
     changes = {}
     for name in names:
+        if name not in stored:
+            continue
         known, value, here = getattr(template, name), stored[name], f"{place}{name}"
         if not isinstance(known, np.ndarray):
             changes[name] = filled(known, value, f"{here}.")
