@@ -45,7 +45,7 @@ class SoftmaxRegression:
     def pairs(
         self, z: dict[Hashable, float], numeric: list[tuple[str, int]], nominal: list[tuple[str, int]]
     ) -> dict[Hashable, float]:
-        """The first `products` of: column 1 with itself, 1 with 2, 2 with itself, 1 with 3, ...; codes not with itself."""
+        """The first `products` pairs: (1, 1), (1, 2), (2, 2), (1, 3), ...; a nominal column does not go with itself."""
 
         def worth(column: tuple[str, int]) -> list[tuple[Hashable, float]]:
             """What the example has of a column: nothing, or a value and the code that it belongs to."""

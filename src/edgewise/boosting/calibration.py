@@ -39,6 +39,15 @@ def descend(values, squares, j, slope):
         values[j] -= STEP * slope / math.sqrt(squares[j])
 
 
+def make_sharpness() -> np.ndarray:
+    """A factor of 1.
+
+    As if one slope of 1 had been seen: AdaGrad's first step does not depend on the size of the slope, and before the
+    learners know anything, scores are equal and slopes are rounding errors.
+    """
+    return np.array([[0.0], [1.0]])
+
+
 @kernel
 def sharpen(sharpness, scores):
     """Scores times the factor: their softmax are the probabilities of the labels."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from edgewise.boosting.calibration import make_sharpness
 from edgewise.boosting.inputs import Columns, checked_columns, columns_of, encode, given
 from edgewise.boosting.members import Member, assemble, check_foreign, draw, foreign_bank, members
 from edgewise.boosting.own_states import widened_states
@@ -212,7 +213,7 @@ class StreamEnsemble(Saveable, Estimator):
                 np.zeros((n, 2)),
                 np.zeros(n),
                 np.zeros((n, 3)),
-                np.zeros((2, 1)),
+                make_sharpness(),
             ),
             forest,
             bank,
