@@ -1,8 +1,8 @@
 """Products of two columns as further inputs of a linear learner, which then knows what two columns mean together.
 
 Numeric columns come first, then nominal ones; pairs are taken in the order of the later column, until there are as many
-as were asked for. So all pairs are there where few columns are, and else those of the first columns: the choice needs no
-random numbers, and a late column changes it little.
+as were asked for. So all pairs are there where columns are few, and else those of the first columns: the choice needs
+no random numbers, and a late column changes it little.
 
 | pair              | inputs                        | value of the one that the example has |
 |-------------------|-------------------------------|---------------------------------------|
