@@ -158,6 +158,22 @@ def followed(labels: np.ndarray, y: np.ndarray, rate: float = 1.0, discount: flo
     return right
 
 
+def batch(X: np.ndarray, y: np.ndarray, last: int) -> dict[str, float]:
+    """Accuracy on the last rows of batch models that have seen all others: what there is to learn."""
+    from sklearn.ensemble import GradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+    regression = LogisticRegression(C=100.0, max_iter=2000)
+    models = {
+        "batch logistic regression": make_pipeline(StandardScaler(), regression),
+        "batch gradient boosting": GradientBoostingClassifier(random_state=0),
+        "batch logistic regression with products": make_pipeline(StandardScaler(), PolynomialFeatures(2), regression),
+    }
+    return {name: float(model.fit(X[:-last], y[:-last]).score(X[-last:], y[-last:])) for name, model in models.items()}
+
+
 def follow(cell: Cell, rows: int | None) -> cells.Record:
     """Accuracy over all rows and the last fifth, of ways to follow the experts of one run."""
     X, y, classes = cells.stream(cell.data, cell.seed, rows)
@@ -184,6 +200,7 @@ def follow(cell: Cell, rows: int | None) -> cells.Record:
         **cell._asdict(),
         "rows": len(y),
         "complete": rows is None,
+        "batch": batch(X.values, codes, last) if cell.data == "balance" else {},
         "ways": {name: [float(right.mean()), float(right[-last:].mean())] for name, right in ways.items()},
         **cells.stamp(),
     }
