@@ -121,6 +121,10 @@ CANDIDATES: dict[str, dict[str, Any]] = {
     "importance scales [.25, 8]": eager_are(importance_scale=LogUniform(0.25, 8.0)),
     "naive-Bayes leaves": eager_are(leaf_prediction="naive_bayes"),
     "power .7, tie threshold .9": {"importance_power": 0.7, **eager_are(tie_threshold=0.9)},
+    "power .7, tie threshold .9, no calm tree": {
+        "importance_power": 0.7,
+        **learners_are(linear, with_products, changed(eager, tie_threshold=0.9)),
+    },
     "power .7, confidence .5": {"importance_power": 0.7, **eager_are(split_confidence=0.5)},
     "power .7, confidence .5, grace 20": {
         "importance_power": 0.7,
