@@ -53,7 +53,7 @@ class Cell(NamedTuple):
 
 
 def recipe() -> list[Any]:
-    """The default learners: one that is no tree, a calm tree, then eager trees."""
+    """The default learners: those that are no trees, a calm tree, and eager trees last."""
     return list(AdaBoostOLM()._default_estimator())
 
 
@@ -85,7 +85,8 @@ PARTS: dict[str, dict[str, Any]] = {
     "raw importance": {"importance_power": 1.0, "normalize_importance": False},
     # The middle of the range on its logarithmic scale: only the spread goes, not the weight.
     "one importance scale": eager_with(importance_scale=math.sqrt(SCALES.low * SCALES.high)),
-    "no linear learner": {"estimator": [m for m in recipe() if isinstance(m, HoeffdingTree)]},
+    "no linear learners": {"estimator": [m for m in recipe() if isinstance(m, HoeffdingTree)]},
+    "no products of columns": {"estimator": [m for m in recipe() if not getattr(m, "products", 0)]},
     "no calm tree": {"estimator": [m for m in recipe()[:-1] if not isinstance(m, HoeffdingTree)] + recipe()[-1:]},
     "hard votes": {"vote": "argmax"},
     "the paper's F and start": {"weight_range": (-2.0, 2.0), "first_weight": 0.0},
@@ -93,13 +94,19 @@ PARTS: dict[str, dict[str, Any]] = {
     "logistic loss": {"loss": "logistic"},
     "follow a drawn expert": {"follow": "draw"},
     "follow the best expert": {"follow": "best"},
+    "plain softmax of scores": {"calibrate": False},
 }
 
 
 def run(cell: Cell, rows: int | None, most: int) -> cells.Record:
-    """One cell: accuracy over all rows and over the last fifth, measures of the probabilities, and CPU seconds."""
-    X, y, classes = cells.stream(cell.data, cell.seed, min(rows or most, most))
-    settings = {"n_estimators": cell.learners, "random_state": cell.seed, **PARTS[cell.off]}
+    """One cell of the defaults or of their parts."""
+    return {**cell._asdict(), **measured(cell.data, cell.learners, cell.seed, PARTS[cell.off], rows, most)}
+
+
+def measured(data: str, learners: int, seed: int, changes: dict[str, Any], rows: int | None, most: int) -> cells.Record:
+    """Accuracy over all rows and over the last fifth, measures of the probabilities, and CPU seconds."""
+    X, y, classes = cells.stream(data, seed, min(rows or most, most))
+    settings = {"n_estimators": learners, "random_state": seed, **changes}
     AdaBoostOLM(**settings).prequential_proba(X[:10], y[:10], classes=classes)  # compiles the kernels or loads them
     model = AdaBoostOLM(**settings)
     # Cutting a stream changes no result. The model counts the mistakes of its guesses, which are the experts' vote and
@@ -112,9 +119,8 @@ def run(cell: Cell, rows: int | None, most: int) -> cells.Record:
     used = time.process_time() - before
     p, codes = np.concatenate([early, late]), label_codes(y, classes)
     return {
-        **cell._asdict(),
         "rows": len(y),
-        "complete": len(y) == min(most, len(cells.load(cell.data)[1])),
+        "complete": len(y) == min(most, len(cells.load(data)[1])),
         "all": 1.0 - model.mistakes_ / len(y),
         "last_fifth": 1.0 - (model.mistakes_ - early_mistakes) / last,
         "log_loss": log_loss(p, codes),

@@ -70,11 +70,7 @@ def default_booster() -> Any:
 
 def forests(model: Any) -> list[Any]:
     """The forests of a model, by block of learners."""
-    return [
-        forest
-        for ensemble in model._ensembles
-        for forest in ensemble.forests
-    ]
+    return [forest for ensemble in model._ensembles for forest in ensemble.forests]
 
 
 def cpu(work: Callable[[], Any], repeats: int = 1) -> float:

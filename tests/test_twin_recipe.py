@@ -44,7 +44,7 @@ def twins(stream: Stream, moments: Moments, model: Any, estimators: Sequence[Any
     for i in range(model.n_estimators):
         estimator = estimators[min(i, len(estimators) - 1)]
         if not isinstance(estimator, HoeffdingTree):
-            learners.append(SoftmaxRegression(stream.k, moments, step=estimator.step, clip=estimator.clip))
+            learners.append(SoftmaxRegression(stream.k, moments, **estimator.get_params()))
             scales.append(1.0)
             continue
         tree = Tree(
@@ -114,6 +114,7 @@ PAPER: dict[str, Any] = {
     "normalize_importance": False,
     "weight_range": None,
     "first_weight": 0.0,
+    "calibrate": False,
 }
 
 
@@ -171,6 +172,54 @@ def test_linear_learners(seed, vote, clip):
     assert_same_run(stream, estimators[: 1 + seed % 2], 1 + seed % 3, seed, **PAPER | {"vote": vote})
 
 
+@pytest.mark.parametrize("products", [1, 3, 6, 500])
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.plain), 1, 2])
+def test_products_of_columns(seed, products):
+    """Learners with some pairs, all pairs and none side by side."""
+    import edgewise as ew
+
+    seed = 750 + seed + 3 * products % 100
+    stream = random_stream(seed, weighted=True)
+    estimators = [ew.SoftmaxRegression(products=2), ew.SoftmaxRegression(0.5, 0.8, products), ew.SoftmaxRegression()]
+    assert_same_run(stream, estimators, 3, seed, **PAPER | {"vote": "probability"})
+
+
+@pytest.mark.plain
+def test_which_products_there_are():
+    from edgewise.learners.products import make_products, pairs_of_columns, products_with_columns
+
+    # numeric columns 0 and 1, nominal columns 0 and 1 as -1 and -2
+    every = [(0, 0), (0, 1), (1, 1), (0, -1), (1, -1), (0, -2), (1, -2), (-1, -2)]
+    assert pairs_of_columns(100, 2, 2) == every
+    for most in range(9):
+        assert pairs_of_columns(most, 2, 2) == every[:most]
+    assert pairs_of_columns(5, 10**6, 0) == [(0, 0), (0, 1), (1, 1), (0, 2), (1, 2)]
+    products = make_products([0, 6, 99], 3, 2, 2)
+    assert products.count.tolist() == [0, 6, 8]
+    assert products.place.tolist() == [0, 1, 2, 3, 19, 35, 51, 67, 67 + 256]
+    assert products.weights.shape == (3, 323, 3)
+    # columns come late: what was learned stays with its pair
+    products.weights[:] = np.random.default_rng(0).normal(size=products.weights.shape)
+    wider = products_with_columns(products, 3, 3)
+    assert wider.count.tolist() == [0, 6, 18]
+    pairs = list(zip(wider.first.tolist(), wider.second.tolist(), strict=True))
+    for j, pair in enumerate(pairs):
+        block = wider.weights[:, wider.place[j] : wider.place[j + 1]]
+        if pair in every:
+            old = every.index(pair)
+            assert np.array_equal(block, products.weights[:, products.place[old] : products.place[old + 1]])
+        else:
+            assert not block.any()
+
+
+@pytest.mark.parametrize("products", [-1, 1.5, None])
+def test_a_number_of_products_that_is_none(products):
+    import edgewise as ew
+
+    with pytest.raises(ValueError, match=f"products={products}: a whole number"):
+        ew.AdaBoostOLM(ew.SoftmaxRegression(products=products)).partial_fit([[0.0], [1.0]], [0, 1])
+
+
 OPTIONS: list[dict[str, Any]] = [
     *({"vote": "probability", "loss": loss} for loss in EVERY_LOSS),
     {"loss": "softmax"},
@@ -185,6 +234,8 @@ OPTIONS: list[dict[str, Any]] = [
     {"follow": "best"},
     {"follow": "best", "first_weight": 0.3, "vote": "argmax"},
     {"follow": "vote", "vote": "probability", "first_weight": 0.1},
+    {"calibrate": True},
+    {"calibrate": True, "first_weight": 0.5, "loss": "softmax"},
 ]
 
 
@@ -204,15 +255,17 @@ RECIPE: dict[str, Any] = {
     "normalize_importance": True,
     "weight_range": (0.0, 4.0),
     "first_weight": 0.1,
+    "calibrate": True,
 }
 
 
 def mixed_committee(seed: int, stream: Stream) -> list[Any]:
-    """One linear learner, one calm tree, and eager trees with a part of the features."""
+    """A linear learner, a calm tree, a linear learner with products, and eager trees with a part of the features."""
     import edgewise as ew
 
     calm = some_tree(seed, stream, grace_period=9, split_confidence=0.1, tie_threshold=0.2, importance_scale=1.0)
-    return [ew.SoftmaxRegression(), calm, some_tree(seed + 1, stream, max_features=0.7)]
+    products = ew.SoftmaxRegression(products=10)
+    return [ew.SoftmaxRegression(), calm, products, some_tree(seed + 1, stream, max_features=0.7)]
 
 
 @pytest.mark.parametrize("seed", [pytest.param(s, marks=pytest.mark.plain) if s < 3 else s for s in range(16)])
@@ -545,6 +598,28 @@ def test_linear_learner_by_hand():
     assert learner.weights == before
 
 
+def test_products_by_hand():
+    """Two numeric columns one standard deviation from their means, codes 3 and 20 (which has the place of 4)."""
+    moments = Moments(2)
+    for x in ([1.0, 4.0], [3.0, 8.0]):
+        moments.learn(x)
+    learner = SoftmaxRegression(2, moments, products=6)
+    found = learner.inputs([3.0, 4.0], [3, 20])
+    a, b, c, d = ("numeric", 0), ("numeric", 1), ("nominal", 0, 3), ("nominal", 1, 4)
+    assert {e[1:]: value for e, value in found.items() if e[0] == "product"} == {
+        (a, a): 1.0,
+        (a, b): -1.0,
+        (b, b): 1.0,
+        (a, c): 1.0,
+        (b, c): -1.0,
+        (a, d): 1.0,
+    }
+    assert [e for e in learner.inputs([NAN, 4.0], [3, MISSING]) if e[0] == "product"] == [
+        ("product", b, b),
+        ("product", b, c),
+    ]
+
+
 @few
 @given(raw=st.lists(st.floats(-2.0, 2.0), min_size=6, max_size=6), y=st.integers(0, 2), w=st.floats(0.1, 4.0))
 def test_linear_learner_descends_its_weighted_cross_entropy(raw, y, w):
@@ -584,6 +659,59 @@ class Says:
 
     def learn(self, numeric: Sequence[float], nominal: Sequence[int], y: int, w: float) -> None:
         self.weights.append(w)
+
+
+def test_calibration_by_hand():
+    """Decisions (.1, .3), y = 1: the slope is p_0 (.1 - .3), after one of 1 that was there at the start."""
+    booster = naive.AdaBoostOLM(
+        2, [Says([0.25, 0.75])], Moments(0), loss="softmax", vote="probability", first_weight=0.4, calibrate=True
+    )
+    booster.round([], [], 1, 0.0, 0.5)
+    slope = -0.5 * 0.2 / (1.0 + math.exp(0.2))
+    assert booster.slopes == pytest.approx([slope])
+    assert booster.u == pytest.approx(-0.2 * slope / math.hypot(1.0, slope))
+    factor = math.exp(booster.u) * booster.alpha[0]
+    assert booster.decisions([], []) == pytest.approx([0.25 * factor, 0.75 * factor])
+
+
+@pytest.mark.plain
+@few
+@given(state=states, log_factor=st.floats(-2.0, 2.0))
+def test_the_factor_descends_the_log_loss(state, log_factor):
+    """Its slope is the derivative of -log softmax(e^u s)(y) in u."""
+    from edgewise.boosting.calibration import LOG_FACTOR, SQUARES, learn_sharpness, sharpen
+
+    scores, label, _ = state
+
+    def loss(u: float) -> float:
+        return -math.log(max(losses.softmax([math.exp(u) * s for s in scores])[label], 1e-300))
+
+    slope = (loss(log_factor + 1e-5) - loss(log_factor - 1e-5)) / 2e-5
+    sharpness, said = np.array([[log_factor], [0.0]]), np.array(scores)
+    sharpen(sharpness, said)
+    np.testing.assert_allclose(said, np.exp(log_factor) * np.array(scores), rtol=1e-12)
+    learn_sharpness(sharpness, said, label, 1.0, np.zeros(len(scores)))
+    assert math.sqrt(sharpness[SQUARES, 0]) == pytest.approx(abs(slope), rel=1e-4, abs=1e-6)
+    if abs(slope) > 1e-6:
+        assert sharpness[LOG_FACTOR, 0] == pytest.approx(log_factor - math.copysign(0.2, slope))
+
+
+def test_calibration_changes_no_guess():
+    """Labels, experts and learners are the same; probabilities are those of scores times one factor."""
+    from edgewise import AdaBoostOLM
+
+    stream = random_stream(953, weighted=True)
+    found = []
+    for calibrate in (False, True):
+        model = AdaBoostOLM(mixed_committee(953, stream), 6, random_state=0, **RECIPE | {"calibrate": calibrate})
+        guesses = model.prequential(stream.table(), stream.y, sample_weight=stream.weights)
+        found.append((guesses, model.predict(stream.table()), np.log(model.predict_proba(stream.table()))))
+    for plain, calibrated in zip(found[0][:2], found[1][:2], strict=True):
+        np.testing.assert_array_equal(plain, calibrated)
+    apart = [logs[:, 1:] - logs[:, :1] for *_, logs in found]
+    factor = math.exp(model._ensemble.committee.sharpness[0, 0])
+    assert factor != pytest.approx(1.0)
+    np.testing.assert_allclose(apart[1], factor * apart[0], rtol=1e-7, atol=1e-9)
 
 
 def test_probability_votes_by_hand():

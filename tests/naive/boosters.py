@@ -77,6 +77,7 @@ class AdaBoostOLM:
     | `power`, `normalize` | learner i is taught w^power, divided by its mean over the rounds so far; 1, False |
     | `weight_range` | where learner weights are kept; None: F of the loss |
     | `first_weight` | learner weights before round 1; 0 |
+    | `calibrate` | decisions are multiplied by e^u, where u descends the log loss of their softmax; False |
     """
 
     def __init__(
@@ -93,10 +94,13 @@ class AdaBoostOLM:
         normalize: bool = False,
         weight_range: tuple[float, float] | None = None,
         first_weight: float = 0.0,
+        calibrate: bool = False,
     ) -> None:
         n = len(learners)
         self.k, self.learners, self.moments = k, learners, moments
         self.scales = [1.0] * n if scales is None else scales
+        self.calibrate = calibrate
+        self.u, self.slopes = 0.0, []
         self.loss, self.vote, self.follow = loss, vote, follow
         c = losses.feasible(loss, n)
         self.low, self.high = (-c, c) if weight_range is None else weight_range
@@ -126,6 +130,8 @@ class AdaBoostOLM:
 
         if sample_weight <= 0.0:
             return Round(guess, votes, [0.0] * n, alpha, experts, mistakes)
+        if self.calibrate:
+            self.learn_factor(self.decisions(numeric, nominal), y, sample_weight)
         self.moments.learn(numeric)
         self.t += 1
         importances = []
@@ -175,10 +181,21 @@ class AdaBoostOLM:
         return u / mean if mean > 0.0 else 0.0
 
     def decisions(self, numeric: Sequence[float], nominal: Sequence[int]) -> list[float]:
-        """The experts' scores averaged with the weights of Hedge; nothing changes."""
+        """The experts' scores averaged with the weights of Hedge, times the factor; nothing changes."""
         _, _, scores = self.votes(numeric, nominal)
         v = hedge.weights(self.mistakes)
-        return [sum(a * s[l] for a, s in zip(v, scores[1:], strict=True)) / sum(v) for l in range(self.k)]
+        means = [sum(a * s[l] for a, s in zip(v, scores[1:], strict=True)) / sum(v) for l in range(self.k)]
+        return [math.exp(self.u) * mean for mean in means]
+
+    def learn_factor(self, decisions: Sequence[float], y: int, sample_weight: float) -> None:
+        """AdaGrad's step of u: the loss of decisions e^u m has the derivative sum_l (p_l - [l = y]) e^u m_l in u.
+
+        A slope of 1 counts as seen at the start, or steps would follow the rounding of scores that are equal.
+        """
+        p = losses.softmax(decisions)
+        slope = sum((p[l] - (l == y)) * decisions[l] for l in range(self.k)) * sample_weight
+        self.slopes.append(slope)
+        self.u -= 0.2 * slope / math.sqrt(1.0 + sum(g**2 for g in self.slopes))
 
     def edges(self) -> list[float]:
         """gamma_i = sum_t <C(y_t), h_t> / sum_t C(y_t, y_t), Section 4.2; h_t = e_l for a vote for label l."""

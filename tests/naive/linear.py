@@ -5,10 +5,12 @@
 | numeric feature f | its value in standard deviations from the running mean, clipped; 0 if missing or never varied |
 | code v of nominal feature f | 1 if the example has it, else 0 |
 | bias | 1 |
+| two columns | the product of their values; codes are taken modulo 16 |
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Hashable, Sequence
 
@@ -19,8 +21,10 @@ from tests.naive.tree import MISSING, Moments
 class SoftmaxRegression:
     """A linear learner over `n_labels` classes, with the moments that the learners of an ensemble share."""
 
-    def __init__(self, n_labels: int, moments: Moments, *, step: float = 0.2, clip: float = 5.0) -> None:
-        self.k, self.moments, self.step, self.clip = n_labels, moments, step, clip
+    def __init__(
+        self, n_labels: int, moments: Moments, *, step: float = 0.2, clip: float = 5.0, products: int = 0
+    ) -> None:
+        self.k, self.moments, self.step, self.clip, self.products = n_labels, moments, step, clip, products
         self.spoken: dict[Hashable, float] = {}
         self.weights: list[dict[Hashable, float]] = [{} for _ in range(n_labels)]  # W, by class and input
         self.squares: list[dict[Hashable, float]] = [{} for _ in range(n_labels)]  # G, sums of squared gradients
@@ -35,7 +39,25 @@ class SoftmaxRegression:
         for f, code in enumerate(nominal):
             if code != MISSING:
                 z["nominal", f, code] = 1.0
+        z |= self.pairs(z, [("numeric", f) for f in range(len(numeric))], [("nominal", f) for f in range(len(nominal))])
         return {e: value for e, value in z.items() if value != 0.0}
+
+    def pairs(
+        self, z: dict[Hashable, float], numeric: list[tuple[str, int]], nominal: list[tuple[str, int]]
+    ) -> dict[Hashable, float]:
+        """The first `products` pairs: (1, 1), (1, 2), (2, 2), (1, 3), ...; a nominal column does not go with itself."""
+
+        def worth(column: tuple[str, int]) -> list[tuple[Hashable, float]]:
+            """What the example has of a column: nothing, or a value and the code that it belongs to."""
+            return [((*column, *(c % 16 for c in e[2:])), value) for e, value in z.items() if e[:2] == column]
+
+        columns = numeric + nominal
+        chosen = [(a, b) for j, b in enumerate(columns) for a in columns[: j + 1] if a != b or a[0] == "numeric"]
+        found = {}
+        for a, b in chosen[: self.products]:
+            for (e, value), (f, other) in itertools.product(worth(a), worth(b)):
+                found["product", e, f] = max(-self.clip, min(self.clip, value * other))
+        return found
 
     def vote(self, numeric: Sequence[float], nominal: Sequence[int]) -> list[float]:
         z = self.inputs(numeric, nominal)

@@ -39,7 +39,7 @@ class OneVsAllOLM(AdaBoostOLM):
         return -(-super()._blocks(k) // k)  # boosters pass chunks on to each other as blocks do
 
     def _new_ensembles(self, k: int) -> list[Ensemble]:
-        return [self._new_ensemble(self._plan(2)._replace(follow=VOTE)) for _ in range(k)]
+        return [self._new_ensemble(self._plan(2)._replace(follow=VOTE, calibrate=False)) for _ in range(k)]
 
     def _labels_apart(self, k: int) -> int:
         return 2

@@ -28,6 +28,7 @@ from collections.abc import Generator
 import numpy as np
 
 from edgewise._compile import routine
+from edgewise.boosting.calibration import learn_sharpness, sharpen
 from edgewise.boosting.extending import with_own
 from edgewise.boosting.learning import learner_learns, learner_speaks
 from edgewise.boosting.rules import (
@@ -124,7 +125,7 @@ def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chu
             best = heaviest(scores)
             trace.expert_labels[i, t] = best
             trace.expert_losses[i, t] = committee.mistakes[i]
-            if in_scores and plan.rule == GRADIENT:
+            if plan.rule == GRADIENT and (in_scores or (plan.calibrate and label >= 0)):
                 blend(i == 0, committee.mistakes[i], scores, trace.mean[t], trace.total[t])
             if label >= 0:
                 if best != label:
@@ -158,8 +159,8 @@ def run_moments(forest, chunk):
 
 
 @routine
-def follow_experts(plan, chunk, trace, losses, gaps, weights, labels, shares, guesses, decisions):
-    """The prediction of each example, and the scores behind it."""
+def follow_experts(plan, committee, chunk, trace, losses, gaps, weights, labels, shares, guesses, decisions):
+    """The prediction of each example, and the scores behind it; what they say is calibrated, chunk after chunk."""
     n_learners, n = trace.votes.shape
     for t in range(n):
         if plan.rule == GRADIENT:
@@ -175,6 +176,10 @@ def follow_experts(plan, chunk, trace, losses, gaps, weights, labels, shares, gu
                 guesses[t] = labels[heaviest(weights)]
             else:
                 guesses[t] = voted(weights, labels, shares)
+            if plan.calibrate:
+                sharpen(committee.sharpness, decisions[t])
+                if chunk.labels[t] >= 0:
+                    learn_sharpness(committee.sharpness, decisions[t], chunk.labels[t], chunk.weights[t], shares)
         else:
             for l in range(shares.size):
                 decisions[t, l] = trace.scores[t, l]
@@ -200,5 +205,5 @@ def run(
     guesses, decisions = np.zeros(n, np.int64), np.zeros((n, k))
     losses, gaps, weights = np.zeros(n_learners), np.zeros(n_learners), np.ones(n_learners)
     labels, shares = np.zeros(n_learners, np.int32), np.zeros(k)
-    follow_experts(plan, chunk, trace, losses, gaps, weights, labels, shares, guesses, decisions)
+    follow_experts(plan, committee, chunk, trace, losses, gaps, weights, labels, shares, guesses, decisions)
     return trace, guesses, decisions

@@ -36,7 +36,7 @@ def play_row(plan, learners, committee, potentials, known, need, in_scores, chun
     at, _ = run_chunk(plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, (start, 0), end)
     if at == learners.kind.size:
         losses, gaps, weights, labels, shares, guesses, decisions = room
-        follow_experts(plan, chunk, trace, losses, gaps, weights, labels, shares, guesses, decisions)
+        follow_experts(plan, committee, chunk, trace, losses, gaps, weights, labels, shares, guesses, decisions)
     return at
 
 

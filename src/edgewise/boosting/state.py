@@ -46,6 +46,7 @@ class Plan(NamedTuple):
     weight_low: float  # feasible set of learner weights
     weight_high: float
     restart: bool  # whether trees whose error rises begin anew
+    calibrate: bool = False  # whether scores are sharpened
 
 
 class Learners(NamedTuple):
@@ -67,6 +68,7 @@ class Committee(NamedTuple):
     costs: np.ndarray  # [N, 2] sums over rounds: cost of the vote, cost of the right label
     importance: np.ndarray  # sum over rounds, before it is normalized
     errors: np.ndarray  # [N, 3] error over about FAST and SLOW examples, and examples since the tree began
+    sharpness: np.ndarray  # [2, 1] `calibration`: logarithm of the factor on scores, and what its steps depend on
 
 
 class Chunk(NamedTuple):

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from edgewise.boosting.budget import within_budget
+from edgewise.boosting.calibration import make_sharpness
 from edgewise.boosting.inputs import Columns, checked_columns, columns_of, encode, given
 from edgewise.boosting.members import Member, assemble, check_foreign, draw, foreign_bank, members
 from edgewise.boosting.own_states import widened_states
@@ -288,7 +289,14 @@ class StreamEnsemble(Saveable, Estimator):
         return Ensemble(
             plan,
             learners,
-            Committee(np.full(n, self._first_weight()), np.zeros(n), np.zeros((n, 2)), np.zeros(n), np.zeros((n, 3))),
+            Committee(
+                np.full(n, self._first_weight()),
+                np.zeros(n),
+                np.zeros((n, 2)),
+                np.zeros(n),
+                np.zeros((n, 3)),
+                make_sharpness(),
+            ),
             forests,
             bank,
             memory,

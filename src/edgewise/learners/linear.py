@@ -1,7 +1,7 @@
 """Online softmax and logistic regression with AdaGrad (Duchi, Hazan and Singer 2011), one bank for all linear learners.
 
 Numeric columns are standardized by the running mean and variance of the stream and clipped; a nominal column has an
-input for each code.
+input for each code. Products of two columns may be inputs as well (`products`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from edgewise._compile import kernel
+from edgewise.learners.products import Products, make_products, products_learn, products_speak
 from edgewise.parameters import Parameterized
 from edgewise.theory.losses import softmax
 
@@ -25,17 +26,23 @@ class SoftmaxRegression(Parameterized):
         AdaGrad's step size.
     clip : float
         Largest standardized value; outliers count as this far from the mean.
+    products : int
+        How many products of two columns are inputs as well: all pairs of columns where there are no more of them, else
+        those of the first columns.
     """
 
-    def __init__(self, step: float = 0.2, clip: float = 5.0) -> None:
+    def __init__(self, step: float = 0.2, clip: float = 5.0, products: int = 0) -> None:
         self.step = step
         self.clip = clip
+        self.products = products
 
     def check(self) -> None:
         """Raise ValueError for a setting that is not allowed."""
         for name in ("step", "clip"):
             if not getattr(self, name) > 0.0:
                 raise ValueError(f"{name}={getattr(self, name)!r}: a positive number")
+        if not isinstance(self.products, int | np.integer) or self.products < 0:
+            raise ValueError(f"products={self.products!r}: a whole number, 0 for none")
 
 
 class BinaryRelevance(SoftmaxRegression):
@@ -53,6 +60,7 @@ class LinearBank(NamedTuple):
     offset: np.ndarray  # [columns + 1] first input of each nominal column
     weights: np.ndarray  # [n, k, inputs]
     squares: np.ndarray  # [n, k, inputs] sums of squared gradients
+    products: Products
 
 
 def input_offsets(n_numeric: int, categories: np.ndarray) -> np.ndarray:
@@ -70,6 +78,7 @@ def make_bank(learners: list[SoftmaxRegression], n_labels: int, n_numeric: int, 
         offset,
         np.zeros(shape),
         np.zeros(shape),
+        make_products([learner.products for learner in learners], n_labels, n_numeric, len(categories)),
     )
 
 
@@ -125,6 +134,7 @@ def linear_logits(bank, i, numeric, nominal, means, variances, inputs, logits):
             if nominal[c] >= 0:
                 logit += bank.weights[i, r, bank.offset[c] + nominal[c]]
         logits[r] = logit
+    products_speak(bank.products, i, bank.clip[i], inputs, nominal, logits)
 
 
 @kernel
@@ -163,3 +173,4 @@ def linear_learns(bank, i, nominal, slopes, inputs):
                 e = bank.offset[c] + nominal[c]
                 squares[e] += g * g
                 weights[e] -= step * g / math.sqrt(squares[e]) if squares[e] > 0.0 else 0.0
+    products_learn(bank.products, i, step, bank.clip[i], inputs, nominal, slopes)

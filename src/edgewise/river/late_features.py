@@ -17,6 +17,7 @@ from edgewise.boosting.inputs import Columns
 from edgewise.learners.forest.layout import HIGH, LOW, Forest, column_lists, slot_offsets, with_categories
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.linear import LinearBank, bank_with_categories, input_offsets
+from edgewise.learners.products import products_with_columns
 from edgewise.learners.ranges import feature_subsets
 from edgewise.learners.regression_forest.layout import forest_with_categories
 from edgewise.learners.regression_tree import RegressionTree
@@ -115,6 +116,8 @@ def _with_inputs(bank: LinearBank | RidgeBank, new_numeric: int, sizes: np.ndarr
             old = getattr(bank, field)
             changes[field] = np.zeros((*old.shape[:2], int(offset[-1])))
             changes[field][..., places] = old
+    if isinstance(bank, LinearBank):
+        changes["products"] = products_with_columns(bank.products, bias + new_numeric, sizes.size)
     if isinstance(bank, RidgeBank):
         # an input that was always 0 has left the inverse as it began
         changes["inverse"] = np.eye(int(offset[-1])) / bank.regularization[:, None, None]

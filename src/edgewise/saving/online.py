@@ -21,6 +21,7 @@ from edgewise.boosting.streaming_gradient_boosting import StreamingGradientBoost
 from edgewise.learners.hoeffding_tree import HoeffdingTree, TreeParameters
 from edgewise.learners.label_memory import LabelMemory
 from edgewise.learners.linear import SoftmaxRegression
+from edgewise.learners.products import first_inputs, pairs_of_columns
 from edgewise.learners.regression_tree import RegressionTree, RegressionTreeParameters
 from edgewise.learners.ridge import RidgeRegression
 from edgewise.saving.checks import sorted_labels, take_plain, true_or_false, whole_number
@@ -198,13 +199,18 @@ def _check_sizes(fresh: Any, stored: Any, n: int, k: int) -> None:
         group, labels = k, 2
     elif isinstance(fresh, OneVsAllOLM):
         labels = k = 2  # k boosters of two classes each
-    linear = sum(isinstance(learner, SoftmaxRegression) for learner in learners)
+    linear = [learner.products for learner in learners if isinstance(learner, SoftmaxRegression)]
     inputs = int((~columns.nominal).sum()) + 1 + int(columns.n_categories.sum())
     memories = sum(isinstance(learner, LabelMemory) for learner in learners)
     wanted: dict[str, tuple[Any, tuple[int, ...]]] = {
-        "weights": (stored["bank"]["weights"].shape, (linear, k, inputs)),
+        "weights": (stored["bank"]["weights"].shape, (len(linear), k, inputs)),
         "counts": (stored["memory"]["counts"].shape, (memories, (k + 1) ** 2 if memories else 1, k)),
     }
+    if "products" in stored["bank"]:
+        n_numeric = columns.nominal.size - columns.n_categories.size
+        pairs = pairs_of_columns(max(linear, default=0), n_numeric, columns.n_categories.size)
+        shape = (len(linear), int(first_inputs(pairs)[-1]), k)
+        wanted["products"] = (stored["bank"]["products"]["weights"].shape, shape)
     is_tree = np.array([isinstance(learner, HoeffdingTree) for learner in learners])
     used = fresh.parameters_.features[:, ~columns.nominal].sum(axis=1)
     for block, forest in _stored_blocks(stored, n, fresh._n_blocks):

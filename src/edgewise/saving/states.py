@@ -17,10 +17,11 @@ STORED: dict[str, tuple[str, ...]] = {
     "Ensemble": ("committee", "forests", "bank", "memory"),
     "RankingEnsemble": ("committee", "forests", "bank", "memory", "calibration"),
     "GradientEnsemble": ("progress", "forests", "bank"),
-    "Committee": ("weight", "mistakes", "costs", "importance", "errors"),
+    "Committee": ("weight", "mistakes", "costs", "importance", "errors", "sharpness"),
     "RankingCommittee": ("weight", "losses", "costs", "excess", "importance", "totals"),
     "Progress": ("learners", "losses", "totals", "extremes"),
-    "LinearBank": ("weights", "squares"),
+    "LinearBank": ("weights", "squares", "products"),
+    "Products": ("weights", "squares"),
     "MemoryBank": ("counts", "recent"),
     "RidgeBank": ("weights", "inverse", "averages", "rounds"),
     "Calibration": ("curve", "squares", "spread"),
@@ -36,6 +37,8 @@ STORED: dict[str, tuple[str, ...]] = {
 }
 # Fields that have another name in a file. Learners in one block have one forest, and a file then holds it and no list.
 NAMES = {"forests": "forest"}
+# What the first files of format 1 do not hold: it then is as in the template.
+LATER = {"Committee": ("sharpness",), "LinearBank": ("products",)}
 # Follows from the rest: from `categories`, which may have grown, and from the leaves.
 FOLLOWING = {"Forest": ("offset", "tree_rows", "places"), "RegressionForest": ("offset",)}
 # Tables and memos: a function of the settings that grows as it is asked, to the same numbers.
@@ -67,11 +70,13 @@ def filled(template: Any, stored: Any, place: str = "") -> Any:
     """The template with what a file holds; ValueError unless dtypes are the same, and shapes where they never grow."""
     kind = type(template).__name__
     names = [NAMES.get(name, name) for name in STORED[kind]]
-    if not isinstance(stored, dict) or stored.keys() != set(names):
+    if not isinstance(stored, dict) or stored.keys() | LATER.get(kind, ()) != set(names):
         raise ValueError(f"{place or 'the state'}: a {kind} is made of {', '.join(names)}")
     grows = kind in FOLLOWING
     changes: dict[str, Any] = {}
     for name in STORED[kind]:
+        if name in LATER.get(kind, ()) and name not in stored:
+            continue
         known, value, here = getattr(template, name), stored[NAMES.get(name, name)], f"{place}{name}"
         if isinstance(known, list):
             parts = zip(known, stored_forests(stored), strict=True)

@@ -1,0 +1,127 @@
+"""Products of two columns as further inputs of a linear learner, which then knows what two columns mean together.
+
+Numeric columns come first, then nominal ones; pairs are taken in the order of the later column, until there are as many
+as were asked for. So all pairs are there where columns are few, and else those of the first columns: the choice needs
+no random numbers, and a late column changes it little.
+
+| pair              | inputs                        | value of the one that the example has |
+|-------------------|-------------------------------|---------------------------------------|
+| numeric, numeric  | 1 (a column with itself too)  | product of both, standardized         |
+| numeric, nominal  | CODES, by code                | the numeric column, standardized      |
+| nominal, nominal  | CODES^2, by both codes        | 1                                     |
+
+Codes are taken modulo CODES: categories may come late, and a column of thousands of them needs no more room.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from edgewise._compile import kernel
+
+CODES = 16
+
+
+class Products(NamedTuple):
+    """The pairs of n learners over k labels. Numeric column f is f, nominal column c is -1 - c."""
+
+    asked: np.ndarray  # [n] how many pairs each learner asked for
+    n_pairs: np.ndarray  # [n] how many it has
+    first: np.ndarray  # [most pairs]
+    second: np.ndarray
+    place: np.ndarray  # [most pairs + 1] first input of each pair
+    weights: np.ndarray  # [n, inputs, k]
+    squares: np.ndarray  # [n, inputs, k] sums of squared gradients
+
+
+def pairs_of_columns(most: int, n_numeric: int, n_nominal: int) -> list[tuple[int, int]]:
+    """At most so many pairs of columns."""
+    columns = [*range(n_numeric), *(-1 - c for c in range(n_nominal))]
+    pairs: list[tuple[int, int]] = []
+    for b, second in enumerate(columns):
+        if len(pairs) >= most:
+            break
+        # a code goes with itself only
+        pairs += [(first, second) for first in columns[: b + (second >= 0)]]
+    return pairs[:most]
+
+
+def first_inputs(pairs: Sequence[tuple[int, int]]) -> np.ndarray:
+    """The first input of each pair, then the number of inputs."""
+    sizes = [CODES ** ((a < 0) + (b < 0)) for a, b in pairs]
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def make_products(asked: Sequence[int], n_labels: int, n_numeric: int, n_nominal: int) -> Products:
+    """Learners that know nothing yet, of which each asked for so many pairs."""
+    pairs = pairs_of_columns(max(asked, default=0), n_numeric, n_nominal)
+    columns = np.array(pairs, np.int64).reshape(-1, 2)
+    place = first_inputs(pairs)
+    shape = (len(asked), int(place[-1]), n_labels)
+    return Products(
+        np.array(asked, np.int64),
+        np.minimum(np.array(asked, np.int64), len(pairs)),
+        np.ascontiguousarray(columns[:, 0]),
+        np.ascontiguousarray(columns[:, 1]),
+        place,
+        np.zeros(shape),
+        np.zeros(shape),
+    )
+
+
+def products_with_columns(products: Products, n_numeric: int, n_nominal: int) -> Products:
+    """The pairs of more columns, numeric and nominal ones each at the end; what was learned of a pair stays with it."""
+    wider = make_products(products.asked.tolist(), products.weights.shape[2], n_numeric, n_nominal)
+    known = {pair: j for j, pair in enumerate(zip(products.first.tolist(), products.second.tolist(), strict=True))}
+    for j, pair in enumerate(zip(wider.first.tolist(), wider.second.tolist(), strict=True)):
+        if pair in known:
+            new = slice(wider.place[j], wider.place[j + 1])
+            old = slice(products.place[known[pair]], products.place[known[pair] + 1])
+            wider.weights[:, new] = products.weights[:, old]
+            wider.squares[:, new] = products.squares[:, old]
+    return wider
+
+
+@kernel
+def product(products, j, clip, inputs, nominal):
+    """The input of pair j that the example has, and its value: 0 where a column is missing."""
+    at = 0
+    value = 1.0
+    for column in (products.first[j], products.second[j]):
+        if column >= 0:
+            value *= inputs[column]
+        else:
+            code = nominal[-1 - column]
+            if code < 0:
+                value = 0.0
+            else:
+                at = at * CODES + code % CODES
+    return products.place[j] + at, min(max(value, -clip), clip)
+
+
+@kernel
+def products_speak(products, i, clip, inputs, nominal, logits):
+    """Add what the products of linear learner i say to its scores."""
+    for j in range(products.n_pairs[i]):
+        at, value = product(products, j, clip, inputs, nominal)
+        if value != 0.0:
+            weights = products.weights[i, at]
+            for r in range(logits.size):
+                logits[r] += weights[r] * value
+
+
+@kernel
+def products_learn(products, i, step, clip, inputs, nominal, slopes):
+    """One AdaGrad step of the products of linear learner i; `slopes` are those of its scores."""
+    for j in range(products.n_pairs[i]):
+        at, value = product(products, j, clip, inputs, nominal)
+        if value != 0.0:
+            weights, squares = products.weights[i, at], products.squares[i, at]
+            for r in range(slopes.size):
+                slope = slopes[r] * value
+                squares[r] += slope * slope
+                weights[r] -= step * slope / math.sqrt(squares[r]) if squares[r] > 0.0 else 0.0
