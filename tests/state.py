@@ -75,7 +75,7 @@ def model_state(model):
         (
             *(part.tolist() for part in ensemble.committee),
             forest_states(ensemble.forests, ensemble.learners.kind),
-            *(part.tolist() for part in ensemble.bank),
+            *(array.tolist() for array in arrays(ensemble.bank)),
             *(part.tolist() for part in ensemble.memory),
             *(part.tolist() for part in getattr(ensemble, "calibration", ())),
             *(array.tolist() for array in arrays(ensemble.own)),

@@ -195,7 +195,7 @@ def test_which_products_there_are():
         assert pairs_of_columns(most, 2, 2) == every[:most]
     assert pairs_of_columns(5, 10**6, 0) == [(0, 0), (0, 1), (1, 1), (0, 2), (1, 2)]
     products = make_products([0, 6, 99], 3, 2, 2)
-    assert products.count.tolist() == [0, 6, 8]
+    assert products.n_pairs.tolist() == [0, 6, 8]
     assert products.place.tolist() == [0, 1, 2, 3, 19, 35, 51, 67, 67 + 256]
     assert products.weights.shape == (3, 323, 3)
     # columns come late: what was learned stays with its pair
