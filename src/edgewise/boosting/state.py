@@ -158,19 +158,19 @@ def make_scratch(forest: Forest, k: int, n_foreign: int) -> Scratch:
 
 
 def make_trace(n: int, n_learners: int, k: int) -> Trace:
-    by_learner = (n_learners, n)
+    by_learner = (n_learners, n)  # written for every learner and example, or zero
     return Trace(
-        np.zeros((n, k)),
-        np.zeros((n, k)),
-        np.zeros(n),
-        np.zeros((n, k)),
-        np.zeros((n, 2)),
-        np.zeros(by_learner, np.int32),
-        np.zeros(by_learner),
-        np.zeros(by_learner),
-        np.zeros(by_learner, np.int32),
-        np.zeros(by_learner),
-        np.zeros(by_learner, bool),
+        scores=np.zeros((n, k)),
+        costs=np.zeros((n, k)),
+        rate=np.zeros(n),
+        mean=np.zeros((n, k)),
+        total=np.zeros((n, 2)),
+        votes=np.empty(by_learner, np.int32),
+        learner_weights=np.empty(by_learner),
+        importances=np.zeros(by_learner),
+        expert_labels=np.empty(by_learner, np.int32),
+        expert_losses=np.empty(by_learner),
+        restarts=np.zeros(by_learner, bool),
     )
 
 

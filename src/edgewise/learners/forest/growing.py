@@ -6,7 +6,7 @@ budget of bytes the leaves that promise least keep no statistics (`sleeping`).
 
 from __future__ import annotations
 
-from edgewise._compile import kernel, routine
+from edgewise._compile import kernel, part, routine
 from edgewise.learners.forest.inheriting import cut_above, cut_below, drop_code, fill_margin, give, keep_code
 from edgewise.learners.forest.layout import (
     ADAPTIVE,
@@ -57,7 +57,7 @@ def find_leaf(forest, tree, x, codes):
     return node
 
 
-@kernel
+@part
 def learning_leaf(forest, tree, x, codes):
     """The node of the leaf that learns an example: a new one where a code comes up at a split for the first time."""
     node = forest.root[tree]
@@ -120,7 +120,7 @@ def add_branch(forest, tree, node, code):
     return child
 
 
-@kernel
+@part
 def learn(forest, tree, voted_from, majority, bayes, x, codes, m, c, label, w, means, variances, weights, logs):
     """Tree learns (x, label) with weight w > 0.
 
