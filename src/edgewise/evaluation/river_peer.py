@@ -1,4 +1,4 @@
-"""Forests of river in a race: rows become dicts before the clock starts; categories are text, missing cells left out."""
+"""Forests of river in a race: rows become dicts before the clock starts; categories are text, missing cells absent."""
 
 from __future__ import annotations
 
