@@ -73,8 +73,8 @@ def defaults(records: Sequence[Record]) -> str:
         "# The defaults: `AdaBoostOLM(n_estimators=N)`",
         "One setting for all data. Every row is predicted, then learned; rows in the order "
         f"`numpy.random.default_rng(seed).permutation(n)[:20000]`. Mean over seeds {span(used, 'seed')} ± standard "
-        f"error. Best peer: the best of CapyMOA, river and Vowpal Wabbit by that measure ([all of them](peers.md)). The "
-        "prototype (100 learners) was recorded before the library. Both are on the order of seed 1 only; the last "
+        f"error. Best peer: the best of CapyMOA, river and Vowpal Wabbit by that measure ([all of them](peers.md)). "
+        "The prototype (100 learners) was recorded before the library. Both are on the order of seed 1 only; the last "
         f"columns therefore compare the same rows. {MARK} marks ours more than {BELOW:g} below the "
         f"prototype.{kernels(used)}",
     ]

@@ -109,11 +109,11 @@ def introduction(used: Sequence[Record]) -> str:
     return (
         "Every row is predicted, then learned, by all models in the same order, that of seed 1: "
         "`numpy.random.default_rng(1).permutation(n)[:20000]`, or that of the file. `olm` is `AdaBoostOLM()` and "
-        "`olm-drift` is `AdaBoostOLM(drift=\"restart\")`, followed by the number of learners; peers have 100 learners, "
-        "or 30 where it says so, and otherwise their own defaults (`edgewise models` says who they are); `capymoa-tree` "
-        "and Vowpal Wabbit are single learners. Nominal features are nominal and all classes known to all. Log-loss in "
-        "nats, a probability below 1e-15 counted as 1e-15; votes are made probabilities by their shares, uniform where "
-        "all are 0, and a vote that is no number counts as 0; the votes of `capymoa-sgbt` are labels. CPU seconds of "
+        '`olm-drift` is `AdaBoostOLM(drift="restart")`, followed by the number of learners; peers have 100 learners, '
+        "or 30 where it says so, and otherwise their own defaults (`edgewise models` says who they are); "
+        "`capymoa-tree` and Vowpal Wabbit are single learners. Nominal features are nominal and all classes known to "
+        "all. Log-loss in nats, a probability below 1e-15 counted as 1e-15; votes are made probabilities by their "
+        "shares, uniform where all are 0, and a vote that is no number counts as 0; the votes of `capymoa-sgbt` are labels. CPU seconds of "
         "all threads, after Java was warmed up for 5 CPU seconds; rows are in each library's own form before the clock "
         f"starts. One shuffle: differences of a few thousandths say little. {told}.{mixed}"
     )
@@ -233,7 +233,8 @@ def headline(records: Sequence[Record]) -> str:
     header += ["best peer's", "CPU s, 10 / 30 / 100", "best peer's, for accuracy"]
     count = len({r["model"] for r in used if is_peer(r)})
     return (
-        grid(header, lines) + "\n\nPrequential accuracy over all rows / over the last fifth, on the same shuffled rows; the "
+        grid(header, lines)
+        + "\n\nPrequential accuracy over all rows / over the last fifth, on the same shuffled rows; the "
         f"best of {count} learners of CapyMOA, river and Vowpal Wabbit over all rows, 100 trees each unless a number "
         "says otherwise. All of them: [benchmarks/results/peers.md](benchmarks/results/peers.md)."
     )

@@ -36,7 +36,8 @@ class RiverPeer(Peer):
     def _start(self, features: tuple[Feature, ...], classes: np.ndarray) -> None:
         from river import ensemble, forest, tree
 
-        settings = {"n_models": self.n_estimators, "seed": self.random_state}
+        settings: dict[str, Any] = {"n_models": self.n_estimators, "seed": self.random_state}
+        self._model: Any
         if self.learner == "ARFClassifier":
             self._model = forest.ARFClassifier(**settings)
         elif self.learner == "SRPClassifier":
