@@ -113,9 +113,10 @@ def introduction(used: Sequence[Record]) -> str:
         "or 30 where it says so, and otherwise their own defaults (`edgewise models` says who they are); "
         "`capymoa-tree` and Vowpal Wabbit are single learners. Nominal features are nominal and all classes known to "
         "all. Log-loss in nats, a probability below 1e-15 counted as 1e-15; votes are made probabilities by their "
-        "shares, uniform where all are 0, and a vote that is no number counts as 0; the votes of `capymoa-sgbt` are labels. CPU seconds of "
-        "all threads, after Java was warmed up for 5 CPU seconds; rows are in each library's own form before the clock "
-        f"starts. One shuffle: differences of a few thousandths say little. {told}.{mixed}"
+        "shares, uniform where all are 0, and a vote that is no number counts as 0; the votes of "
+        "`capymoa-sgbt` are labels. CPU seconds of all threads, after Java ran untimed for 5 CPU seconds; rows are in "
+        "each library's own form before the clock starts. One shuffle: differences of a few thousandths say little. "
+        f"{told}.{mixed}"
     )
 
 
