@@ -63,7 +63,7 @@ class CapyMOAPeer(Peer):
         kind = (self.learner, frozenset(feature.categories is None for feature in as_table(X).features))
         start = time.process_time()
         while kind not in self._warm:
-            super().warm_up(X, y, classes)
+            CapyMOAPeer(**self.get_params(deep=False)).prequential(X, y, classes=classes)
             if time.process_time() - start >= WARM_UP_SECONDS:
                 self._warm.add(kind)
 

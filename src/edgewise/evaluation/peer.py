@@ -65,8 +65,7 @@ class Peer(Parameterized):
         return play
 
     def warm_up(self, X: Any, y: Any, classes: Any) -> None:
-        """Make whatever is made only once, such as a library's own compiling, without touching this model."""
-        type(self)(**self.get_params(deep=False)).prequential(X, y, classes=classes)
+        """Without touching this model, have done what is done only once: nothing, but where code is compiled."""
 
     def _start(self, features: tuple[Feature, ...], classes: np.ndarray) -> None:
         """Make the library's own model."""
