@@ -10,6 +10,8 @@
 | accuracy | the same                          |                                                                    |
 | speed    | results/speed.json                | speed.py                                                           |
 | defaults | results/defaults.jsonl            | defaults.py                                                        |
+| peers    | results/peers.jsonl               | peers.py                                                           |
+| streams  | the same                          |                                                                    |
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import defaults_report
+import peers_report
 import speed_report
 from cells import Record, known
 from grid import NONE, figure, grid, values, with_table
@@ -194,6 +197,8 @@ BLOCKS = {
     "accuracy": Block(REPRODUCTION, load, accuracy),
     "speed": Block("speed.json", lambda path: json.loads(path.read_text()), speed),
     "defaults": Block("defaults.jsonl", known, defaults),
+    "peers": Block("peers.jsonl", known, peers_report.headline),
+    "streams": Block("peers.jsonl", known, peers_report.in_order),
 }
 
 

@@ -5,7 +5,7 @@
 
 | table     | from                                  |
 |-----------|---------------------------------------|
-| labels    | results/defaults.jsonl, references.csv |
+| labels    | results/defaults.jsonl, peers.jsonl   |
 | trees     | results/speed.json                    |
 | drift     | results/drift.md                      |
 | rankings  | results/ranking.jsonl                 |
@@ -33,7 +33,7 @@ PAGE = RESULTS.parent.parent / "docs" / "which-model.md"
 
 
 def labels() -> str:
-    """Accuracy of the defaults over all rows, by number of learners, beside the best peer on record."""
+    """Accuracy of the defaults over all rows, by number of learners, beside the best peer."""
     used = defaults_report.newest([cell for cell in known(RESULTS / "defaults.jsonl") if cell["complete"]])
     peers, counts = defaults_report.references(), sorted({cell["learners"] for cell in used})
     lines = []

@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 
 import edgewise
 from edgewise.cli import main
-from edgewise.evaluation.models import MODELS
+from edgewise.evaluation.models import MODELS, PEERS
 from edgewise.evaluation.runs import load_runs
 
 
@@ -94,7 +94,9 @@ def test_models_are_listed_with_their_algorithm() -> None:
     result = invoke("models")
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
-    assert [line.split()[0] for line in lines[1:]] == list(MODELS)
+    ours, theirs = lines[1 : len(MODELS) + 1], lines[len(MODELS) + 3 :]
+    assert [line.split()[0] for line in ours] == list(MODELS)
+    assert [line.split()[0] for line in theirs] == list(PEERS)
     assert all(line == line.rstrip() for line in lines)
     assert "OnlineMBBM (Jung et al. 2017, Algorithm 1)" in result.stdout
 
@@ -231,7 +233,7 @@ def test_race_end_to_end(tmp_path: Path) -> None:
     assert "\x1b" not in result.stdout + result.stderr
     lines = result.stdout.splitlines()
     assert lines[0] == "car: 300 rows shuffled, 5 learners"
-    assert lines[1].split() == ["model", "all", "rows", "last", "fifth", "kappa", "rows/s", "memory"]
+    assert lines[1].split() == ["model", "all", "rows", "last", "fifth", "kappa", "log-loss", "rows/s", "memory"]
     assert [line.split()[0] for line in lines[2:6]] == ["olm", "mbbm", "oza", "trees"]
     assert lines[-2].split()[-1] == "results/curves.png"
     assert lines[-1].split()[-1] == "results/runs.json"
@@ -240,7 +242,8 @@ def test_race_end_to_end(tmp_path: Path) -> None:
         ("car", model, 1, 300) for model in ("olm", "mbbm", "oza", "trees")
     ]
     for run, line in zip(runs, lines[2:6], strict=True):
-        assert line.split()[1:4] == [f"{value:.3f}" for value in (run.accuracy, run.last_fifth, run.kappa)]
+        told = (run.accuracy, run.last_fifth, run.kappa, run.log_loss)
+        assert line.split()[1:5] == [f"{value:.3f}" for value in told]
     picture = (tmp_path / "results/curves.png").read_bytes()
     assert picture[:8] == b"\x89PNG\r\n\x1a\n"
     assert struct.unpack(">II", picture[16:24]) >= (1000, 500)

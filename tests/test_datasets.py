@@ -32,6 +32,7 @@ FACTS = {
     "electricity": (45312, 7, 1, 2),
     "isolet": (7797, 617, 0, 26),
     "isolet-50": (7797, 50, 0, 26),
+    "kdd99": (494021, 38, 3, 23),
     "letter": (20000, 16, 0, 26),
     "mice": (1080, 77, 0, 8),
     "mice-zero": (1080, 77, 0, 8),
@@ -54,6 +55,12 @@ COUNTS = {
     "covertype": {1: 211840, 2: 283301, 3: 35754, 4: 2747, 5: 9493, 6: 17367, 7: 20510},
     "electricity": {"DOWN": 26075, "UP": 19237},
     "isolet-50": {label: {6: 298, 13: 299}.get(label, 300) for label in range(1, 27)},
+    "kdd99": {
+        "smurf": 280790, "neptune": 107201, "normal": 97278, "back": 2203, "satan": 1589, "ipsweep": 1247,
+        "portsweep": 1040, "warezclient": 1020, "teardrop": 979, "pod": 264, "nmap": 231, "guess_passwd": 53,
+        "buffer_overflow": 30, "land": 21, "warezmaster": 20, "imap": 12, "rootkit": 10, "loadmodule": 9,
+        "ftp_write": 8, "multihop": 7, "phf": 4, "perl": 3, "spy": 2,
+    },
     "mice": {"c-CS-m": 150, "c-SC-m": 150, "t-CS-s": 105}
     | {name: 135 for name in ("c-CS-s", "c-SC-s", "t-CS-m", "t-SC-m", "t-SC-s")},
     "movement": {"sitting": 50631, "standing": 47370, "walking": 43390, "standingup": 12414, "sittingdown": 11827},
@@ -62,7 +69,7 @@ COUNTS = {
     "pendigits": {0: 1143, 1: 1143, 2: 1144, 3: 1055, 4: 1144, 5: 1055, 6: 1056, 7: 1142, 8: 1055, 9: 1055},
     "poker": dict(enumerate((12493, 10599, 1206, 513, 93, 54, 36, 6, 5, 5))),
     "satimage": {1: 1533, 2: 703, 3: 1358, 4: 626, 5: 707, 7: 1508},
-}
+}  # fmt: skip
 # rows for training, rows for testing, features, labels; fewest, mean and most relevant labels: Table 2 of Jung, Tewari
 MULTI_LABEL = {
     "emotions": (391, 202, 72, 6, 1, 1.87, 3),
@@ -186,6 +193,18 @@ def test_a_changed_multi_label_set_is_seen(tmp_path: Path, monkeypatch: pytest.M
     part.write_text(text.replace("quiet-still", "silent"))
     with pytest.raises(ValueError, match=r"emotions\.xml names labels that .* does not have as attributes: 'quiet-st"):
         datasets.load("emotions")
+
+
+def test_kdd99_in_its_order() -> None:
+    needs("kdd99")
+    about = datasets.info("kdd99")
+    assert about.in_order
+    table, y = datasets.load("kdd99", rows=5)
+    assert y.tolist() == ["normal"] * 5, "without the full stop of the file"
+    nominal = {feature.name: feature.categories for feature in table.features if feature.categories is not None}
+    assert nominal == {"protocol_type": ("tcp",), "service": ("http",), "flag": ("SF",)}
+    columns = [table.feature_names.index(name) for name in ("src_bytes", "dst_bytes", "logged_in", "dst_host_count")]
+    assert table.values[:2, columns].tolist() == [[181, 5450, 1, 9], [239, 486, 1, 19]]
 
 
 def test_parts_for_training_and_for_testing() -> None:

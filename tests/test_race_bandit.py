@@ -13,10 +13,10 @@ from click.testing import CliRunner, Result
 
 import edgewise
 from edgewise.cli import main
-from edgewise.evaluation import vowpal_wabbit
+from edgewise.evaluation import models, vowpal_wabbit
 from edgewise.evaluation.models import MODELS, ModelSpec
 from edgewise.evaluation.runs import load_runs
-from edgewise.evaluation.vowpal_wabbit import VowpalWabbitBandit, VowpalWabbitSpec, example_texts
+from edgewise.evaluation.vowpal_wabbit import RunningScale, VowpalWabbitBandit, example_texts
 from edgewise.streams.table import Feature, Table
 
 BANDITS = ["adabandit", "banditbbm", "binbandit"]
@@ -68,10 +68,11 @@ def race(csv: Path, *args: str) -> Result:
 
 
 def test_bandits_beside_those_that_are_told_the_labels(csv, monkeypatch):
-    monkeypatch.setattr(vowpal_wabbit, "installed", lambda: False)
+    monkeypatch.setattr(models, "_installed", lambda library: False)
     result = race(csv, "--bandit")
     assert result.exit_code == 0, result.output
-    assert "without Vowpal Wabbit, which is not installed (pip install edgewise[peers])\n" in result.stderr
+    lacking = "without vw-squarecb, vw-epsilon: vowpalwabbit is not installed (pip install edgewise[peers])\n"
+    assert lacking in result.stderr
     runs = load_runs(csv.parent / "out" / "runs.json")
     assert [run.model for run in runs] == BANDITS + TOLD
     assert all(run.rows == 90 for run in runs)
@@ -82,7 +83,7 @@ def test_bandits_beside_those_that_are_told_the_labels(csv, monkeypatch):
 def test_vowpal_wabbit_races_along_where_it_is_installed(csv, stand_in):
     result = race(csv, "--bandit", "--rate", "0.2", "--rows", "60")
     assert result.exit_code == 0, result.output
-    assert "Vowpal Wabbit" not in result.stderr
+    assert "without" not in result.stderr
     runs = {run.model: run for run in load_runs(csv.parent / "out" / "runs.json")}
     assert list(runs) == [*BANDITS, *TOLD, "vw-squarecb", "vw-epsilon"]
     assert result.stdout.count("fruit.csv: 60 rows") == 1, "one table for all"
@@ -107,7 +108,7 @@ def test_the_rate_reaches_bandits_only():
         assert ModelSpec(name).make(3, 1).exploration == own
         assert ModelSpec(name, preset="paper", rate=0.25).make(3, 1).exploration == 0.25
     assert not hasattr(ModelSpec("olm", rate=0.25).make(3, 1), "exploration")
-    assert VowpalWabbitSpec("epsilon", 0.25).make(3, 1).exploration == 0.25
+    assert ModelSpec("vw-epsilon", rate=0.25).make(3, 1).exploration == 0.25
     assert ModelSpec.parse("banditbbm:0.2").make(3, 1).edge == 0.2
 
 
@@ -141,7 +142,7 @@ def test_what_vowpal_wabbit_is_told(stand_in):
     assert abs((shown == "b").mean() - 0.8) < 4 * np.sqrt(0.16 / n)
 
 
-def test_numbers_are_standardized_by_the_rows_so_far(stand_in):
+def test_numbers_are_standardized_by_the_rows_so_far():
     """Row by row, as by hand, however the rows are cut; missing numbers count for nothing, categories stay."""
     rng = np.random.default_rng(2)
     values = np.column_stack([rng.normal(1e6, 3.0, 40), rng.normal(size=40), rng.integers(0, 2, 40)])
@@ -155,9 +156,9 @@ def test_numbers_are_standardized_by_the_rows_so_far(stand_in):
             if not np.isnan(values[row, column]):
                 z = (values[row, column] - np.nanmean(seen)) / spread if spread > 0.0 else 0.0
                 expected[row, column] = np.clip(z, -5.0, 5.0)
-    whole, cut = VowpalWabbitBandit(), VowpalWabbitBandit()
-    np.testing.assert_allclose(whole._scale(table).values, expected, atol=1e-9)
-    pieces = [cut._scale(table[rows]).values for rows in (slice(0, 1), slice(1, 17), slice(17, 17), slice(17, 40))]
+    whole, cut = RunningScale(), RunningScale()
+    np.testing.assert_allclose(whole(table).values, expected, atol=1e-9)
+    pieces = [cut(table[rows]).values for rows in (slice(0, 1), slice(1, 17), slice(17, 17), slice(17, 40))]
     np.testing.assert_allclose(np.concatenate(pieces), expected, atol=1e-9)
 
 

@@ -85,7 +85,7 @@ def test_every_file_named_is_there():
         assert (TOP / name).exists(), name
 
 
-@pytest.mark.parametrize("name", ["papers", "accuracy", "speed", "defaults"])
+@pytest.mark.parametrize("name", ["papers", "accuracy", "speed", "defaults", "peers", "streams"])
 def test_tables_are_up_to_date(readme, name):
     path = TOP / "benchmarks" / "results" / readme.BLOCKS[name].source
     if not path.exists():

@@ -16,8 +16,11 @@ def models() -> None:
     A model is asked for by name, with two optional additions:
       mbbm:0.05    an edge (OnlineMBBM, OnlineBMR and BanditBBM)
       olm@paper    the setting of the paper, instead of edgewise's defaults
+
+    Peers are learners of other libraries: 'pip install edgewise[peers]' and, for CapyMOA, Java. They race when named,
+    or all together with 'edgewise race DATA --peers'.
     """
     from edgewise.cli.show import print_models
-    from edgewise.evaluation.models import MODELS
+    from edgewise.evaluation.models import MODELS, PEERS
 
-    print_models(MODELS)
+    print_models(MODELS, PEERS)

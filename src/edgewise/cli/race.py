@@ -28,6 +28,8 @@ Examples:
   edgewise race my.csv --header --target label --categorical color,size
   edgewise race yeast --models olmr,bmr-hinge:0.05
   edgewise race car --bandit --rate 0.1 --learners 20
+  edgewise race car --peers
+  edgewise race letter --models olm,capymoa-arf --rows 5000 --learners 30
   edgewise race --from race-results/runs.json
 """
 
@@ -61,13 +63,18 @@ Examples:
 @click.option(
     "--bandit",
     is_flag=True,
-    help=f"Bandits, which are told only right or wrong: {DEFAULT_BANDITS}, and Vowpal Wabbit where it is installed.",
+    help=f"Bandits, which are told only right or wrong: {DEFAULT_BANDITS}, and Vowpal Wabbit's where it is here.",
 )
 @click.option(
     "--rate",
     metavar="RHO",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="How often a bandit shows another label than its guess. [default: each model's own]",
+)
+@click.option(
+    "--peers",
+    is_flag=True,
+    help="Also the learners of CapyMOA, river and Vowpal Wabbit (see 'edgewise models'), as far as they are here.",
 )
 @click.option("--rows", metavar="R", type=click.IntRange(min=1), help="Stop after so many rows.")
 @click.option("--preset", type=click.Choice(["paper"]), help="Settings of the paper instead of edgewise's defaults.")
@@ -117,6 +124,7 @@ def race(
     seeds: int,
     bandit: bool,
     rate: float | None,
+    peers: bool,
     rows: int | None,
     preset: str | None,
     order: str | None,
@@ -152,8 +160,12 @@ def race(
                 "--target, --categorical, --labels and --header are about a file of yours; DATA names none"
             )
     line_ups = [_line_up(source, chosen, preset, bandit) for source in sources]
-    if bandit or rate is not None:
-        line_ups = _bandits(line_ups, rate, bandit and chosen is None)
+    if peers or (bandit and chosen is None):
+        line_ups = _with_peers(line_ups, sources, bandit)
+    if rate is not None:
+        from dataclasses import replace
+
+        line_ups = [[replace(spec, rate=rate) for spec in specs] for specs in line_ups]
     folder = out or Path(DEFAULT_OUT)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -197,18 +209,23 @@ def draw(files: tuple[Path, ...], out: Path) -> None:
 
 
 def _parse_models(text: str, preset: str | None) -> list[ModelSpec]:
-    from edgewise.evaluation.models import ModelSpec
+    from edgewise.evaluation.models import KNOWN, ModelSpec
 
     names = [name for name in text.split(",") if name.strip()]
     if not names:
         raise BadInput(f"--models {text!r} names no model")
     with reading_input():
-        return list(dict.fromkeys(ModelSpec.parse(name, preset) for name in names))
+        specs = list(dict.fromkeys(ModelSpec.parse(name, preset) for name in names))
+    for spec in specs:
+        lacking = KNOWN[spec.name].missing()
+        if lacking is not None:
+            raise BadInput(f"{spec}: {lacking}")
+    return specs
 
 
 def _line_up(source: Source, chosen: list[ModelSpec] | None, preset: str | None, bandit: bool) -> list[ModelSpec]:
     """The models asked for, which must fit the data, or those that fit it."""
-    from edgewise.evaluation.models import MODELS
+    from edgewise.evaluation.models import KNOWN
 
     if bandit and source.multi_label:
         raise BadInput(f"--bandit plays for single labels, and {source.name} has label sets")
@@ -216,24 +233,29 @@ def _line_up(source: Source, chosen: list[ModelSpec] | None, preset: str | None,
         fitting = DEFAULT_RANKERS if source.multi_label else DEFAULT_BANDITS if bandit else DEFAULT_MODELS
         return _parse_models(fitting, preset)
     for spec in chosen:
-        if MODELS[spec.name].ranks != source.multi_label:
-            needs, has = ("label sets", "single labels") if MODELS[spec.name].ranks else ("single labels", "label sets")
-            fitting = ", ".join(name for name, entry in MODELS.items() if entry.ranks == source.multi_label)
+        if KNOWN[spec.name].ranks != source.multi_label:
+            needs, has = ("label sets", "single labels") if KNOWN[spec.name].ranks else ("single labels", "label sets")
+            fitting = ", ".join(name for name, entry in KNOWN.items() if entry.ranks == source.multi_label)
             raise BadInput(f"{spec} learns from {needs}, and {source.name} has {has}; models for those: {fitting}")
     return chosen
 
 
-def _bandits(line_ups: list[list[Any]], rate: float | None, with_peer: bool) -> list[list[Any]]:
-    """The models with the exploration rate, and Vowpal Wabbit's contextual bandit where it is installed."""
-    from dataclasses import replace
+def _with_peers(line_ups: list[list[ModelSpec]], sources: list[Source], bandit: bool) -> list[list[ModelSpec]]:
+    """The models, and those peers that play the same game and are here; those that are not are named on stderr."""
+    from edgewise.evaluation.models import PEERS, ModelSpec
 
-    from edgewise.evaluation.vowpal_wabbit import EXPLORERS, VowpalWabbitSpec, installed
-
-    if with_peer and not installed():
-        click.echo("without Vowpal Wabbit, which is not installed (pip install edgewise[peers])", err=True)
-        with_peer = False
-    peers = [VowpalWabbitSpec(explorer, rate) for explorer in EXPLORERS] if with_peer else []
-    return [[*(replace(spec, rate=rate) for spec in specs), *peers] for specs in line_ups]
+    for source in sources:
+        if source.multi_label:
+            raise BadInput(f"--peers: they learn from single labels, and {source.name} has label sets")
+    lacking = {name: entry.missing() for name, entry in PEERS.items() if entry.bandit == bandit}
+    reasons: dict[str, list[str]] = {}
+    for name, reason in lacking.items():
+        if reason is not None:
+            reasons.setdefault(reason, []).append(name)
+    for reason, names in reasons.items():
+        click.echo(f"without {', '.join(names)}: {reason}", err=True)
+    found = [ModelSpec(name) for name, reason in lacking.items() if reason is None]
+    return [list(dict.fromkeys([*specs, *found])) for specs in line_ups]
 
 
 def _load(source: Source) -> tuple[Any, Any]:

@@ -100,9 +100,12 @@ def print_summary(summary: Sequence[Summary]) -> None:
     out.print(Text("rows/s: rows guessed and learned per second of CPU time, compiling left out", "dim"))
 
 
-def print_models(models: Mapping[str, Entry]) -> None:
+def print_models(models: Mapping[str, Entry], peers: Mapping[str, Entry]) -> None:
     rows = [(name, entry.algorithm, entry.description) for name, entry in models.items()]
     print_table(("model", "algorithm", "what it is"), rows)
+    console().print()
+    theirs = [(name, entry.algorithm, entry.description, entry.missing() or "yes") for name, entry in peers.items()]
+    print_table(("peer", "algorithm", "whose it is", "can race here"), theirs)
 
 
 def print_table(names: Sequence[str], rows: Sequence[Sequence[str | Text]], right: Sequence[str] = ()) -> None:
@@ -135,13 +138,17 @@ def size(count: float) -> str:
 
 
 def _summary_rows(lines: Sequence[Summary], sign: str) -> list[list[str | Text]]:
-    qualities = lines[0].kind.qualities
-    best = {quality.field: quality.best(line.qualities[quality.field].value for line in lines) for quality in qualities}
+    best = {}
+    for quality in lines[0].kind.qualities:
+        found = [line.qualities[quality.field].value for line in lines if quality.field in line.qualities]
+        best[quality.field] = quality.best(found) if found else None
     rows: list[list[str | Text]] = []
     for line in lines:
         cells: list[str | Text] = [line.model]
-        for field, value in line.qualities.items():
-            cells.append(Text(_with_error(value, sign), "bold" if value.value == best[field] else ""))
+        for field, top in best.items():
+            value = line.qualities.get(field)
+            style = "bold" if value is not None and value.value == top else ""
+            cells.append(Text("-" if value is None else _with_error(value, sign), style))
         memory = "-" if line.model_bytes is None else size(line.model_bytes.value)
         rows.append([*cells, f"{line.rows_per_second.value:,.0f}", memory])
     return rows

@@ -65,10 +65,14 @@ def learning_curve(hits: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return edges[1:], right / np.diff(edges), np.cumsum(right) / edges[1:]
 
 
+def log_losses(p: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """-ln p[true label] of each row. A probability below 1e-15 counts as 1e-15, so that no row's is infinite."""
+    return -np.log(np.maximum(p[np.arange(codes.size), codes], LEAST_PROBABILITY))
+
+
 def log_loss(p: np.ndarray, codes: np.ndarray) -> float:
-    """Mean of -ln p[true label]. A probability below 1e-15 counts as 1e-15, so that no single row makes it infinite."""
-    of_truth = p[np.arange(codes.size), codes]
-    return float(-np.mean(np.log(np.maximum(of_truth, LEAST_PROBABILITY))))
+    """Mean of `log_losses`."""
+    return float(np.mean(log_losses(p, codes)))
 
 
 class Reliability(NamedTuple):

@@ -1,17 +1,29 @@
 """The models that `edgewise race` knows by name.
 
-A model is asked for as `name[:edge][@preset]`: `olm`, `mbbm:0.05`, `olm@paper`, `mbbm:0.1@paper`.
+A model is asked for as `name[:edge][@preset]`: `olm`, `mbbm:0.05`, `olm@paper`, `mbbm:0.1@paper`. Peers, learners of
+other libraries, go by the library's name and theirs: `capymoa-arf`.
 """
 
 from __future__ import annotations
 
 import difflib
+import importlib.util
+import os
+import shutil
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import edgewise
 
 PRESETS = ("paper",)
+
+# A library of peers -> the module here that has its adapters.
+LIBRARIES = {
+    "capymoa": "edgewise.evaluation.capymoa_peer",
+    "river": "edgewise.evaluation.river_peer",
+    "vowpalwabbit": "edgewise.evaluation.vowpal_wabbit",
+}
 
 
 class Entry(NamedTuple):
@@ -19,16 +31,31 @@ class Entry(NamedTuple):
 
     algorithm: str
     description: str
-    estimator: str  # the name of a class in `edgewise`
+    estimator: str  # the name of a class in `edgewise`, or among the adapters of a library
     settings: dict[str, Any]
     takes_edge: bool = False
     ranks: bool = False  # learns label sets and ranks the labels, instead of guessing one
     bandit: bool = False  # is told right or wrong, never the label
+    library: str | None = None  # whose it is, if it is a peer
+    sized: bool = True  # has a number of learners
 
     def build(self, n_learners: int, seed: int | None, preset: str | None = None, **further: Any) -> Any:
-        estimator = getattr(edgewise, self.estimator)
-        settings = {**self.settings, **further, "n_estimators": n_learners, "random_state": seed}
+        home = edgewise if self.library is None else import_module(LIBRARIES[self.library])
+        estimator = getattr(home, self.estimator)
+        settings = {**self.settings, **further, "random_state": seed}
+        if self.sized:
+            settings["n_estimators"] = n_learners
         return estimator(**settings) if preset is None else estimator.preset(preset, **settings)
+
+    def missing(self) -> str | None:
+        """What a peer lacks on this machine, in words; None if it can race."""
+        if self.library is None:
+            return None
+        if not _installed(self.library):
+            return f"{self.library} is not installed (pip install edgewise[peers])"
+        if self.library == "capymoa" and not _has_java():
+            return "CapyMOA needs Java 17 or newer, and there is no java on the PATH and no JAVA_HOME"
+        return None
 
 
 MODELS: dict[str, Entry] = {
@@ -135,6 +162,72 @@ MODELS: dict[str, Entry] = {
 }
 
 
+def _capymoa(learner: str, algorithm: str, description: str, sized: bool = True) -> Entry:
+    settings = {"learner": learner} if sized else {"learner": learner, "n_estimators": None}
+    return Entry(algorithm, description, "CapyMOAPeer", settings, library="capymoa", sized=sized)
+
+
+def _river(learner: str, algorithm: str) -> Entry:
+    return Entry(algorithm, "river's, in Python", "RiverPeer", {"learner": learner}, library="river")
+
+
+PEERS: dict[str, Entry] = {
+    "capymoa-tree": _capymoa(
+        "HoeffdingTree", "Hoeffding tree (Domingos, Hulten 2000)", "a single tree of MOA's, in Java", sized=False
+    ),
+    "capymoa-oza": _capymoa("OzaBoost", "online boosting (Oza, Russell 2001)", "MOA's, in Java"),
+    "capymoa-smooth": _capymoa("OnlineSmoothBoost", "online smooth boosting (Chen et al. 2012)", "MOA's, in Java"),
+    "capymoa-arf": _capymoa(
+        "AdaptiveRandomForestClassifier", "adaptive random forest (Gomes et al. 2017)", "MOA's, in Java"
+    ),
+    "capymoa-srp": _capymoa("StreamingRandomPatches", "streaming random patches (Gomes et al. 2019)", "MOA's, in Java"),
+    "capymoa-lb": _capymoa("LeveragingBagging", "leveraging bagging (Bifet et al. 2010)", "MOA's, in Java"),
+    "capymoa-sgbt": _capymoa(
+        "StreamingGradientBoostedTrees",
+        "streaming gradient boosted trees (Gunasekara et al. 2024)",
+        "MOA's, in Java; a booster for each class, votes are labels",
+    ),
+    "river-arf": _river("ARFClassifier", "adaptive random forest (Gomes et al. 2017)"),
+    "river-srp": _river("SRPClassifier", "streaming random patches (Gomes et al. 2019)"),
+    "river-lb": _river("LeveragingBaggingClassifier", "leveraging bagging (Bifet et al. 2010)"),
+    "vw": Entry(
+        "online logistic regression, one against all",
+        "Vowpal Wabbit's --oaa",
+        "VowpalWabbitPeer",
+        {},
+        library="vowpalwabbit",
+        sized=False,
+    ),
+    "vw-pairs": Entry(
+        "the same on pairs of features as well",
+        "Vowpal Wabbit's --oaa with -q ::",
+        "VowpalWabbitPeer",
+        {"pairs": True},
+        library="vowpalwabbit",
+        sized=False,
+    ),
+    "vw-squarecb": Entry(
+        "SquareCB (Foster, Rakhlin 2020)",
+        "told only right or wrong: Vowpal Wabbit's contextual bandit",
+        "VowpalWabbitBandit",
+        {"explorer": "squarecb"},
+        bandit=True,
+        library="vowpalwabbit",
+        sized=False,
+    ),
+    "vw-epsilon": Entry(
+        "epsilon-greedy",
+        "told only right or wrong: Vowpal Wabbit's contextual bandit",
+        "VowpalWabbitBandit",
+        {"explorer": "epsilon"},
+        bandit=True,
+        library="vowpalwabbit",
+        sized=False,
+    ),
+}
+KNOWN = MODELS | PEERS
+
+
 @dataclass(frozen=True)
 class ModelSpec:
     """A model asked for by name; `str(spec)` is the name in tables, files and pictures."""
@@ -162,13 +255,17 @@ class ModelSpec:
         """
         rest, at, own_preset = text.strip().partition("@")
         name, colon, edge_text = rest.partition(":")
-        if name not in MODELS:
-            raise ValueError(f"unknown model {name!r}; {suggestion(name, MODELS)}")
+        if name not in KNOWN:
+            raise ValueError(f"unknown model {name!r}; {suggestion(name, KNOWN)}")
         if at and own_preset not in PRESETS:
             raise ValueError(f"{text}: unknown preset {own_preset!r}; there is: {', '.join(PRESETS)}")
-        if colon and not MODELS[name].takes_edge:
-            takers = ", ".join(known for known, entry in MODELS.items() if entry.takes_edge)
+        if colon and not KNOWN[name].takes_edge:
+            takers = ", ".join(known for known, entry in KNOWN.items() if entry.takes_edge)
             raise ValueError(f"{text}: {name} takes no edge; those that do: {takers}")
+        if KNOWN[name].library is not None:
+            if at:
+                raise ValueError(f"{text}: {name} is not edgewise's and has no preset")
+            preset = None
         return cls(name, _edge(edge_text, text) if colon else None, own_preset if at else preset)
 
     def make(self, n_learners: int, seed: int | None) -> Any:
@@ -187,9 +284,9 @@ class ModelSpec:
             A new one.
         """
         further = {} if self.edge is None else {"edge": self.edge}
-        if MODELS[self.name].bandit and self.rate is not None:
+        if KNOWN[self.name].bandit and self.rate is not None:
             further["exploration"] = self.rate
-        return MODELS[self.name].build(n_learners, seed, self.preset, **further)
+        return KNOWN[self.name].build(n_learners, seed, self.preset, **further)
 
     def __str__(self) -> str:
         edge = "" if self.edge is None else f":{self.edge:g}"
@@ -210,3 +307,11 @@ def _edge(text: str, whole: str) -> float:
     if not 0 < edge < 1:
         raise ValueError(f"{whole}: the edge {text!r} is not a number between 0 and 1")
     return edge
+
+
+def _installed(library: str) -> bool:
+    return importlib.util.find_spec(library) is not None
+
+
+def _has_java() -> bool:
+    return bool(os.environ.get("JAVA_HOME") or shutil.which("java"))

@@ -17,11 +17,15 @@ import numpy as np
 
 import edgewise
 from edgewise.evaluation import measures
+from edgewise.evaluation.peer import WARM_UP_ROWS as PEER_ROWS
+from edgewise.evaluation.peer import Answers, Peer
+from edgewise.evaluation.playing import ready
 from edgewise.evaluation.runs import Curve, Run
 from edgewise.streams.table import Table, as_table
 
 CHUNK_ROWS = 500
 WARM_UP_ROWS = 50
+LOSS_UNIT = 2.0**-40
 
 Progress = Callable[[int, float], None]  # rows done, the measure so far: accuracy or rank loss
 
@@ -75,8 +79,8 @@ def evaluate_stream(
 ) -> Run:
     """Run a model over a stream of (X, y) chunks; of past rows, one bit each is kept.
 
-    Time is that of `model.prequential` alone. Kernels are compiled (or read from their cache) before the clock starts:
-    a small untrained twin of the model, with the same settings, goes through the first 50 rows.
+    Time is that of predicting and learning alone. Kernels are compiled (or read from their cache) before the clock
+    starts: a small untrained twin of the model, with the same settings, goes through the first 50 rows.
 
     Parameters
     ----------
@@ -101,13 +105,14 @@ def evaluate_stream(
     for number, (table, y) in enumerate(_with_rows(chunks)):
         if number == 0:
             features = table.shape[1]
-            warm_up(model, table[:WARM_UP_ROWS], y[:WARM_UP_ROWS], classes=labels)
+            warm_up(model, table, y, classes=labels)
         truth = measures.label_codes(y, labels)
+        play = ready(model, table, y, labels)
         cpu_start, wall_start = time.process_time(), time.perf_counter()
-        guesses = model.prequential(table, y, classes=labels)
+        answers = play()
         cpu += time.process_time() - cpu_start
         wall += time.perf_counter() - wall_start
-        tally.add(truth, measures.label_codes(np.asarray(guesses), labels))
+        tally.add(truth, answers, labels)
         if progress is not None:
             progress(tally.rows, tally.accuracy)
     if tally.rows == 0:
@@ -124,6 +129,7 @@ def evaluate_stream(
         kappa=measures.cohen_kappa(tally.confusion),
         recall=measures.recalls(tally.confusion),
         confusion=tally.confusion.tolist(),
+        log_loss=tally.log_loss,
         curve=Curve(rows.tolist(), windowed.tolist(), cumulative.tolist()),
         cpu_seconds=cpu,
         wall_seconds=wall,
@@ -162,21 +168,34 @@ def peak_bytes() -> int | None:
 
 
 class _Tally:
-    """What is kept of the rows so far: the confusion matrix, and one bit a row for right or wrong."""
+    """What is kept of the rows so far: the confusion matrix, the log-loss, and one bit a row for right or wrong."""
 
     def __init__(self, n_classes: int) -> None:
         self.confusion = np.zeros((n_classes, n_classes), dtype=np.int64)
         self.rows = 0
         self._packed: list[tuple[np.ndarray, int]] = []
+        # Log-losses in units of LOSS_UNIT, as whole numbers, so that their sum does not depend on how rows are cut.
+        # None once there was a chunk without probabilities.
+        self._loss: int | None = 0
 
-    def add(self, truth: np.ndarray, guesses: np.ndarray) -> None:
+    def add(self, truth: np.ndarray, answers: Answers, classes: np.ndarray) -> None:
+        guesses = measures.label_codes(np.asarray(answers.guesses), classes)
         self.confusion += measures.count_confusion(truth, guesses, len(self.confusion))
         self._packed.append((np.packbits(truth == guesses), truth.size))
         self.rows += truth.size
+        if answers.probabilities is None:
+            self._loss = None
+        elif self._loss is not None:
+            losses = measures.log_losses(answers.probabilities, truth)
+            self._loss += sum(np.rint(losses / LOSS_UNIT).astype(np.int64).tolist())
 
     @property
     def accuracy(self) -> float:
         return measures.accuracy(self.confusion)
+
+    @property
+    def log_loss(self) -> float | None:
+        return None if self._loss is None else self._loss * LOSS_UNIT / self.rows
 
     def hits(self) -> np.ndarray:
         return np.concatenate([np.unpackbits(bits, count=count) for bits, count in self._packed])
@@ -191,7 +210,10 @@ def _with_rows(chunks: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Table, np.nd
 
 def warm_up(model: Any, table: Table, y: np.ndarray, **further: Any) -> None:
     """Compile what the model needs without touching it."""
+    if isinstance(model, Peer):
+        model.warm_up(table[:PEER_ROWS], y[:PEER_ROWS], **further)
+        return
     settings = copy.deepcopy(model.get_params(deep=False))
     if "n_estimators" in settings:
         settings["n_estimators"] = min(2, settings["n_estimators"])
-    type(model)(**settings).prequential(table, y, **further)
+    type(model)(**settings).prequential(table[:WARM_UP_ROWS], y[:WARM_UP_ROWS], **further)

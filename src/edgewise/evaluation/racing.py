@@ -38,7 +38,10 @@ class Mean(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """One line of a race's table: a model on a stream, over all seeds; `qualities` are those of the kind of run."""
+    """One line of a race's table: a model on a stream, over all seeds.
+
+    `qualities` are those of the kind of run, less those that a model does not have.
+    """
 
     kind: type[StreamRun]
     data: str
@@ -173,6 +176,7 @@ def mean(values: Sequence[float]) -> Mean:
 def _summary(group: Sequence[StreamRun]) -> Summary:
     first = group[0]
     sizes = [run.model_bytes for run in group if run.model_bytes is not None]
+    found = {quality.field: [getattr(run, quality.field) for run in group] for quality in first.qualities}
     return Summary(
         kind=type(first),
         data=first.data,
@@ -181,7 +185,7 @@ def _summary(group: Sequence[StreamRun]) -> Summary:
         order=first.order,
         rows=first.rows,
         seeds=len(group),
-        qualities={quality.field: mean([getattr(run, quality.field) for run in group]) for quality in first.qualities},
+        qualities={field: mean(values) for field, values in found.items() if None not in values},
         rows_per_second=mean([run.rows_per_second for run in group]),
         model_bytes=mean(sizes) if sizes else None,
     )

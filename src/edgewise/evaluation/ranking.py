@@ -12,7 +12,7 @@ import numpy as np
 
 from edgewise.boosting.label_sets import indicator
 from edgewise.evaluation import measures, ranking_measures
-from edgewise.evaluation.prequential import CHUNK_ROWS, WARM_UP_ROWS, Progress, facts_of, warm_up
+from edgewise.evaluation.prequential import CHUNK_ROWS, Progress, facts_of, warm_up
 from edgewise.evaluation.runs import Curve, RankingRun
 from edgewise.streams.table import as_table
 
@@ -58,7 +58,7 @@ def evaluate_ranking(
     n, k = sets.shape
     if n == 0:
         raise ValueError("no rows: there is nothing to evaluate")
-    warm_up(model, table[:WARM_UP_ROWS], sets[:WARM_UP_ROWS])
+    warm_up(model, table, sets)
     by_row: dict[str, np.ndarray] = {name: np.empty(n) for name in MEASURES}
     cpu = wall = 0.0
     for start in range(0, n, chunk_rows):

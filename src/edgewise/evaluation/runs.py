@@ -108,13 +108,19 @@ class Run(StreamRun):
     """A run over single labels: every row is guessed, then learned."""
 
     measure = "accuracy"
-    qualities = (Quality("accuracy", "all rows"), Quality("last_fifth", "last fifth"), Quality("kappa", "kappa"))
+    qualities = (
+        Quality("accuracy", "all rows"),
+        Quality("last_fifth", "last fifth"),
+        Quality("kappa", "kappa"),
+        Quality("log_loss", "log-loss", min),
+    )
 
     classes: list[Label]
     accuracy: float
     kappa: float
     recall: list[float | None]  # by class; None for a class that never came
     confusion: list[list[int]]  # [true][guessed]
+    log_loss: float | None = None  # of models that give probabilities
 
     @property
     def reference(self) -> tuple[str, float]:
@@ -209,7 +215,8 @@ def _run(record: Any, where: str) -> StreamRun:
     kind = RankingRun if isinstance(record, dict) and "rank_loss" in record else Run
     expected = {field.name for field in dataclasses.fields(kind)}
     if isinstance(record, dict):
-        record = {"restarts": [], **record}  # files older than drift have none
+        # Files older than drift and log-loss lack them.
+        record = {"restarts": [], **({"log_loss": None} if kind is Run else {}), **record}
     if not isinstance(record, dict) or set(record) != expected:
         odd = sorted(expected.symmetric_difference(record)) if isinstance(record, dict) else [type(record).__name__]
         raise ValueError(f"{where}: fields missing or unknown: {', '.join(map(str, odd))}")

@@ -1,22 +1,23 @@
-"""Vowpal Wabbit's contextual bandit beside ours: the same stream, the same feedback (`pip install edgewise[peers]`).
+"""Vowpal Wabbit beside ours, on the same stream: one against all, and its contextual bandit (the extra `peers`).
 
-An action is a class and costs 1 if it is wrong. So that it is seen at its best, numbers are standardized by the rows
-so far, categories are features of their own, and features are also taken in pairs (`-q ::`): without the first it
-hardly learns Mice; without the last it has .83 of the last fifth of Car right instead of .94 (rows six times, rate
-.05). Missing values are left out. Costs are modeled by regression on the shown actions (`--cb_type mtr`, its default,
-which did best).
+So that it is seen at its best, numbers are standardized by the rows so far, categories are features of their own, and
+missing values are left out. One against all (`--oaa`) learns with the logistic loss, as its probabilities need.
+
+For the bandit an action is a class and costs 1 if it is wrong, and features are also taken in pairs (`-q ::`): without
+standardizing it hardly learns Mice; without pairs it has .83 of the last fifth of Car right instead of .94 (rows six
+times, rate .05). Costs are modeled by regression on the shown actions (`--cb_type mtr`, its default, which did best).
 """
 
 from __future__ import annotations
 
-import importlib.util
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from edgewise.evaluation.peer import Peer
 from edgewise.parameters import Parameterized
-from edgewise.streams.table import Table, as_table
+from edgewise.streams.table import Feature, Table, as_table
 from edgewise.streams.targets import first_classes, label_codes
 
 EXPLORERS = {
@@ -27,8 +28,65 @@ EXPLORERS = {
 RESERVED = str.maketrans({" ": "_", ":": "_", "|": "_", "\t": "_", "\n": "_", "\r": "_"})
 
 
-def installed() -> bool:
-    return importlib.util.find_spec("vowpalwabbit") is not None
+class RunningScale:
+    """Numbers less their mean, over their standard deviation, of all rows up to theirs; at most 5 in size."""
+
+    def __init__(self) -> None:
+        self._moments: np.ndarray | None = None  # count, sum and sum of squares by column
+
+    def __call__(self, table: Table) -> Table:
+        """The next rows, scaled."""
+        numeric = [feature.categories is None for feature in table.features]
+        values = table.values[:, numeric]
+        if not len(table):
+            return table
+        if self._moments is None:
+            first = np.nan_to_num(values[:1])  # subtracted from all, so that squares do not swamp the differences
+            self._first, self._moments = first, np.zeros((3, values.shape[1]))
+        here = ~np.isnan(values)
+        shifted = np.where(here, values - self._first, 0.0)
+        sums = np.cumsum([here, shifted, shifted**2], axis=1) + self._moments[:, None]
+        self._moments = sums[:, -1]
+        count = np.maximum(sums[0], 1.0)
+        mean = sums[1] / count
+        deviation = np.sqrt(np.maximum(sums[2] / count - mean**2, 0.0))
+        scaled = np.where(deviation > 0.0, (shifted - mean) / np.where(deviation > 0.0, deviation, 1.0), 0.0)
+        out = table.values.copy()
+        out[:, numeric] = np.where(here, np.clip(scaled, -5.0, 5.0), np.nan)
+        return Table(out, table.features)
+
+
+class VowpalWabbitPeer(Peer):
+    """Vowpal Wabbit's online linear model, one against all.
+
+    Parameters
+    ----------
+    pairs : bool
+        Whether features are also taken in pairs (`-q ::`).
+    random_state : int, optional
+        Its random seed.
+    """
+
+    def __init__(self, pairs: bool = False, random_state: int | None = None) -> None:
+        self.pairs = pairs
+        self.random_state = random_state
+
+    def _start(self, features: tuple[Feature, ...], classes: np.ndarray) -> None:
+        seed = "" if self.random_state is None else f" --random_seed {int(self.random_state)}"
+        pairs = " -q ::" if self.pairs else ""
+        self._workspace = _workspace(f"--oaa {classes.size} --loss_function logistic --probabilities{pairs}{seed}")
+        self._scale = RunningScale()
+
+    def _rows(self, table: Table, codes: np.ndarray) -> list[str]:
+        return example_texts(self._scale(table))
+
+    def _play(self, rows: list[str], codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        predict, learn = self._workspace.predict, self._workspace.learn
+        votes = np.zeros((len(rows), self.classes_.size))
+        for row, (text, code) in enumerate(zip(rows, codes.tolist(), strict=True)):
+            votes[row] = predict(text)
+            learn(f"{code + 1} {text}")
+        return votes.argmax(axis=1), votes
 
 
 class VowpalWabbitBandit(Parameterized):
@@ -64,55 +122,16 @@ class VowpalWabbitBandit(Parameterized):
             self._workspace.learn(f"{action + 1}:{cost}:{probabilities[action]} {text}")
         return self.classes_[shown]
 
-    def _scale(self, table: Table) -> Table:
-        """Numbers less their mean, over their standard deviation, of all rows up to theirs; at most 5 in size."""
-        numeric = [feature.categories is None for feature in table.features]
-        values = table.values[:, numeric]
-        if not len(table):
-            return table
-        if not hasattr(self, "_moments"):
-            first = np.nan_to_num(values[:1])  # subtracted from all, so that squares do not swamp the differences
-            self._first, self._moments = first, np.zeros((3, values.shape[1]))
-        here = ~np.isnan(values)
-        shifted = np.where(here, values - self._first, 0.0)
-        sums = np.cumsum([here, shifted, shifted**2], axis=1) + self._moments[:, None]
-        self._moments = sums[:, -1]
-        count = np.maximum(sums[0], 1.0)
-        mean = sums[1] / count
-        deviation = np.sqrt(np.maximum(sums[2] / count - mean**2, 0.0))
-        scaled = np.where(deviation > 0.0, (shifted - mean) / np.where(deviation > 0.0, deviation, 1.0), 0.0)
-        out = table.values.copy()
-        out[:, numeric] = np.where(here, np.clip(scaled, -5.0, 5.0), np.nan)
-        return Table(out, table.features)
-
     def _start(self, classes: np.ndarray) -> None:
         if self.explorer not in EXPLORERS:
             raise ValueError(f"explorer={self.explorer!r}: one of {', '.join(EXPLORERS)}")
         if not 0.0 < self.exploration < 1.0:
             raise ValueError(f"exploration={self.exploration!r}: a rate strictly between 0 and 1")
-        try:
-            import vowpalwabbit
-        except ImportError:
-            raise ValueError("vowpalwabbit is not installed: pip install edgewise[peers]") from None
         how = EXPLORERS[self.explorer].format(rate=self.exploration)
-        self._workspace = vowpalwabbit.Workspace(f"--cb_explore {classes.size} {how} --cb_type mtr -q :: --quiet")
+        self._workspace = _workspace(f"--cb_explore {classes.size} {how} --cb_type mtr -q ::")
+        self._scale = RunningScale()
         self._rng = np.random.default_rng(self.random_state)
         self.classes_ = classes
-
-
-class VowpalWabbitSpec(NamedTuple):
-    """An entry to a race, as `edgewise.evaluation.models.ModelSpec` is one."""
-
-    explorer: str
-    rate: float | None = None
-
-    def make(self, n_learners: int, seed: int | None) -> VowpalWabbitBandit:
-        """Vowpal Wabbit does not boost: `n_learners` says nothing to it."""
-        rate = {} if self.rate is None else {"exploration": self.rate}
-        return VowpalWabbitBandit(self.explorer, random_state=seed, **rate)
-
-    def __str__(self) -> str:
-        return f"vw-{self.explorer}"
 
 
 def example_texts(table: Table) -> list[str]:
@@ -130,3 +149,11 @@ def example_texts(table: Table) -> list[str]:
             cells = ["" if math.isnan(value) else names[int(value)] for value in values]
         columns.append(cells)
     return ["|" + "".join(row) for row in zip(*columns, strict=True)]
+
+
+def _workspace(arguments: str) -> Any:
+    try:
+        import vowpalwabbit
+    except ImportError:
+        raise ValueError("vowpalwabbit is not installed: pip install edgewise[peers]") from None
+    return vowpalwabbit.Workspace(f"{arguments} --quiet")

@@ -312,6 +312,10 @@ def _car_numeric(table: Table, y: np.ndarray) -> Examples:
     return table, y
 
 
+def _kdd99(table: Table, y: np.ndarray) -> Examples:
+    return table, np.char.rstrip(y, ".")
+
+
 def _mice_zero(table: Table, y: np.ndarray) -> Examples:
     return Table(np.nan_to_num(table.values, nan=0.0), table.features), y
 
@@ -329,6 +333,7 @@ def _nursery_4(table: Table, y: np.ndarray) -> Examples:
 
 PREPARE: dict[str, Callable[[Table, np.ndarray], Examples]] = {
     "car-numeric": _car_numeric,
+    "kdd99": _kdd99,
     "mice-zero": _mice_zero,
     "movement": _movement,
     "nursery-4": _nursery_4,

@@ -239,6 +239,41 @@ COVERTYPE = Dataset(
     },
 )  # fmt: skip
 
+KDD99 = Dataset(
+    "kdd99",
+    "KDD Cup 1999, network connections, the 10 percent file, in order",
+    41,
+    {
+        "smurf": 280790, "neptune": 107201, "normal": 97278, "back": 2203, "satan": 1589, "ipsweep": 1247,
+        "portsweep": 1040, "warezclient": 1020, "teardrop": 979, "pod": 264, "nmap": 231, "guess_passwd": 53,
+        "buffer_overflow": 30, "land": 21, "warezmaster": 20, "imap": 12, "rootkit": 10, "loadmodule": 9,
+        "ftp_write": 8, "multihop": 7, "phf": 4, "perl": 3, "spy": 2,
+    },
+    (DataFile(
+        "kddcup.data_10_percent.gz",
+        "7bfaa8cef1350f72842018c32893e2fa4539d57efbb22f998eb74ecefc3da3b4",
+        "f8c8267ebcd9c0ed1fd7d6277fe5bfff8732e9b7db8e61b873542b2a534b6f9a",
+        f"{UCI}/kddcup99-mld/kddcup.data_10_percent.gz",
+    ),),
+    "UCI; a simulated stream of connections: keep its order, in which attacks come in long runs. Protocol, service and "
+    "flag are nominal, columns of 0 and 1 numeric; the full stop after each label is left out",
+    "Stolfo et al., KDD Cup 1999, from the 1998 DARPA Intrusion Detection Evaluation Program; " + UCI_CITATION,
+    in_order=True,
+    options={
+        "format": "csv",
+        "header": (
+            "duration", "protocol_type", "service", "flag", "src_bytes", "dst_bytes", "land", "wrong_fragment",
+            "urgent", "hot", "num_failed_logins", "logged_in", "num_compromised", "root_shell", "su_attempted",
+            "num_root", "num_file_creations", "num_shells", "num_access_files", "num_outbound_cmds", "is_host_login",
+            "is_guest_login", "count", "srv_count", "serror_rate", "srv_serror_rate", "rerror_rate",
+            "srv_rerror_rate", "same_srv_rate", "diff_srv_rate", "srv_diff_host_rate", "dst_host_count",
+            "dst_host_srv_count", "dst_host_same_srv_rate", "dst_host_diff_srv_rate", "dst_host_same_src_port_rate",
+            "dst_host_srv_diff_host_rate", "dst_host_serror_rate", "dst_host_srv_serror_rate", "dst_host_rerror_rate",
+            "dst_host_srv_rerror_rate", "label",
+        ),
+    },
+)  # fmt: skip
+
 PENDIGITS = Dataset(
     "pendigits",
     "Pen-based digits, training part then test part",
@@ -416,6 +451,7 @@ SETS: dict[str, Dataset] = {
         ELECTRICITY,
         ISOLET,
         replace(ISOLET, name="isolet-50", title="ISOLET, first 50 principal components of all rows", features=50),
+        KDD99,
         LETTER,
         MICE,
         replace(MICE, name="mice-zero", title="Mice Protein Expression, missing values 0 as in Jung et al. 2017"),
