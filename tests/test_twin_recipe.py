@@ -201,7 +201,7 @@ def test_which_products_there_are():
     # columns come late: what was learned stays with its pair
     products.weights[:] = np.random.default_rng(0).normal(size=products.weights.shape)
     wider = products_with_columns(products, 3, 3)
-    assert wider.count.tolist() == [0, 6, 18]
+    assert wider.n_pairs.tolist() == [0, 6, 18]
     pairs = list(zip(wider.first.tolist(), wider.second.tolist(), strict=True))
     for j, pair in enumerate(pairs):
         block = wider.weights[:, wider.place[j] : wider.place[j + 1]]
