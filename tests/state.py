@@ -55,7 +55,7 @@ def model_state(model):
         (
             *(part.tolist() for part in ensemble.committee),
             forest_state(ensemble.forest),
-            *(part.tolist() for part in ensemble.bank),
+            *(array.tolist() for array in arrays(ensemble.bank)),
             *(part.tolist() for part in ensemble.memory),
             *(part.tolist() for part in getattr(ensemble, "calibration", ())),
             *(array.tolist() for array in arrays(ensemble.own)),
