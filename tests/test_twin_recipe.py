@@ -195,13 +195,13 @@ def test_which_products_there_are():
         assert pairs_of_columns(most, 2, 2) == every[:most]
     assert pairs_of_columns(5, 10**6, 0) == [(0, 0), (0, 1), (1, 1), (0, 2), (1, 2)]
     products = make_products([0, 6, 99], 3, 2, 2)
-    assert products.count.tolist() == [0, 6, 8]
+    assert products.n_pairs.tolist() == [0, 6, 8]
     assert products.place.tolist() == [0, 1, 2, 3, 19, 35, 51, 67, 67 + 256]
     assert products.weights.shape == (3, 323, 3)
     # columns come late: what was learned stays with its pair
     products.weights[:] = np.random.default_rng(0).normal(size=products.weights.shape)
     wider = products_with_columns(products, 3, 3)
-    assert wider.count.tolist() == [0, 6, 18]
+    assert wider.n_pairs.tolist() == [0, 6, 18]
     pairs = list(zip(wider.first.tolist(), wider.second.tolist(), strict=True))
     for j, pair in enumerate(pairs):
         block = wider.weights[:, wider.place[j] : wider.place[j + 1]]

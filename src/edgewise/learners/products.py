@@ -30,7 +30,7 @@ class Products(NamedTuple):
     """The pairs of n learners over k labels. Numeric column f is f, nominal column c is -1 - c."""
 
     asked: np.ndarray  # [n] how many pairs each learner asked for
-    count: np.ndarray  # [n] how many it has
+    n_pairs: np.ndarray  # [n] how many it has
     first: np.ndarray  # [most pairs]
     second: np.ndarray
     place: np.ndarray  # [most pairs + 1] first input of each pair
@@ -106,7 +106,7 @@ def product(products, j, clip, inputs, nominal):
 @kernel
 def products_speak(products, i, clip, inputs, nominal, logits):
     """Add what the products of linear learner i say to its scores."""
-    for j in range(products.count[i]):
+    for j in range(products.n_pairs[i]):
         at, value = product(products, j, clip, inputs, nominal)
         if value != 0.0:
             weights = products.weights[i, at]
@@ -117,7 +117,7 @@ def products_speak(products, i, clip, inputs, nominal, logits):
 @kernel
 def products_learn(products, i, step, clip, inputs, nominal, slopes):
     """One AdaGrad step of the products of linear learner i; `slopes` are those of its scores."""
-    for j in range(products.count[i]):
+    for j in range(products.n_pairs[i]):
         at, value = product(products, j, clip, inputs, nominal)
         if value != 0.0:
             weights, squares = products.weights[i, at], products.squares[i, at]

@@ -203,8 +203,8 @@ def _check_sizes(fresh: Any, stored: Any, n: int, k: int) -> None:
     if "products" in stored["bank"]:
         n_numeric = columns.nominal.size - columns.n_categories.size
         pairs = pairs_of_columns(max(linear, default=0), n_numeric, columns.n_categories.size)
-        needed = (len(linear), int(first_inputs(pairs)[-1]), k)
-        wanted["products"] = (stored["bank"]["products"]["weights"].shape, needed)
+        room = (len(linear), int(first_inputs(pairs)[-1]), k)
+        wanted["products"] = (stored["bank"]["products"]["weights"].shape, room)
     for name, (found, needed) in wanted.items():
         if found != needed:
             raise ValueError(f"{name} has shape {found} where {needed} is needed")
