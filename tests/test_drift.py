@@ -25,7 +25,7 @@ def changing_stream(n=3000, seed=0):
 
 def model(**settings):
     tree = ew.HoeffdingTree(20, 0.1, 0.5, "mixed", "binary", True)
-    return ew.AdaBoostOLM(tree, 6, random_state=1, **settings)
+    return ew.AdaBoostOLM(tree, 6, importance_power=0.5, random_state=1, **settings)
 
 
 def test_trees_begin_anew_after_a_change_and_not_before():
