@@ -203,8 +203,12 @@ def odd(used: Sequence[Record]) -> list[str]:
             lines.append(f"- {what}: not run; {foreseen}")
         elif foreseen:
             lines.append(f"- {what}: run with {record['used_learners']}; {foreseen}")
-    sets = "balance and car"
-    lines.append(f"- river's forests, in Python, only on {sets}: they are slow, and the same algorithms as CapyMOA's")
+    slow = {"river's forests, in Python": "river-", "`capymoa-sgbt`, a booster for each class": "capymoa-sgbt"}
+    for who, start in slow.items():
+        on = dict.fromkeys(r["data"] for r in used if r["model"].startswith(start) and r["used_learners"] is not None)
+        lines.append(
+            f"- {who}: only on {', '.join(on)}, because of the time" if on else f"- {who}: not run, because of the time"
+        )
     return ["\n".join(lines)]
 
 
