@@ -69,15 +69,15 @@ class Peer(Parameterized):
 
     def _start(self, features: tuple[Feature, ...], classes: np.ndarray) -> None:
         """Make the library's own model."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} does not say how to make its model")
 
     def _rows(self, table: Table, codes: np.ndarray) -> Any:
         """Rows as the library likes them best."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} does not say how to take rows")
 
     def _play(self, rows: Any, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Label codes guessed, and votes [n, k]."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} does not say how to predict and learn")
 
 
 @contextmanager
