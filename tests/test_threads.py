@@ -433,6 +433,7 @@ def test_an_error_in_a_thread_reaches_the_caller(tmp_path):
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_an_interruption_ends_learning(tmp_path):
     assert threading.current_thread() is threading.main_thread(), "signals come to the main thread"
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     model, X, y, cut = cut_off_models("signal")
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
