@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,6 +51,10 @@ VOTES = ("argmax", "cost")
 # CPU seconds of untimed runs before the timed ones: Java compiles as it goes, and its first run over Car takes ten
 # times as long as its twentieth. Ours takes one run (compiled kernels are loaded from disk), river none.
 WARMUP_S = {"edgewise": 1e-9, "capymoa": 10.0, "river": 0.0}
+
+
+# Where a process's memory lies changes a run of 30 milliseconds by a third, so short streams are timed in several.
+SHORT, PROCESSES = 2000, 4
 
 
 class Measurement(NamedTuple):
@@ -93,6 +98,12 @@ def save_rows(data: str, rows: int, folder: Path) -> Path:
 
 
 def measure(what: Measurement, settings: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The best of some processes: short runs differ more between processes than within one."""
+    processes = PROCESSES if what.rows < SHORT and not settings["quick"] else 1
+    return min((measure_once(what, settings, folder) for _ in range(processes)), key=itemgetter("best_cpu_s"))
+
+
+def measure_once(what: Measurement, settings: dict[str, Any], folder: Path) -> dict[str, Any]:
     library = what.contender.partition(".")[0]
     rows, job, answer = save_rows(what.data, what.rows, folder), folder / "job.json", folder / "answer.json"
     python = sys.executable if library == "edgewise" else str(PEERS)
@@ -159,7 +170,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name in set(OURS) & set(contenders):
             # Kernels are compiled and kept on disk once: not part of anybody's first run.
-            measure(Measurement(name, data[0], 20, {}), settings, Path(folder))
+            measure_once(Measurement(name, data[0], 20, {}), settings, Path(folder))
         for what in plan(data, contenders, arguments.quick):
             result = measure(what, settings, Path(folder))
             kept = [r for r in report["results"] if any(r[name] != value for name, value in what._asdict().items())]
