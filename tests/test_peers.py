@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 import edgewise
 from edgewise.cli import main
@@ -26,6 +26,7 @@ from edgewise.evaluation.river_peer import LEARNERS, RiverPeer
 from edgewise.evaluation.runs import load_runs, save_runs
 from edgewise.evaluation.vowpal_wabbit import VowpalWabbitPeer
 from edgewise.streams.table import Feature, Table
+from tests.small_races import fruit, race
 from tests.small_streams import mixed_stream as stream
 
 
@@ -51,20 +52,8 @@ class Echo(Peer):
 
 
 @pytest.fixture
-def csv(tmp_path: Path) -> Path:
-    rng = np.random.default_rng(4)
-    path = tmp_path / "fruit.csv"
-    lines = ["weight,color,kind"]
-    for _ in range(90):
-        kind = rng.integers(3)
-        lines.append(f"{rng.normal(kind, 0.3):.4f},{('red', 'blue')[kind % 2]},{('apple', 'fig', 'plum')[kind]}")
-    path.write_text("\n".join(lines) + "\n")
-    return path
-
-
-def race(csv: Path, *args: str) -> Result:
-    out = str(csv.parent / "out")
-    return CliRunner().invoke(main, ["race", str(csv), "--header", "--learners", "3", "--out", out, *args])
+def csv(tmp_path):
+    return fruit(tmp_path)
 
 
 # -- who is here ---------------------------------------------------------------------------------------------------

@@ -5,19 +5,17 @@ from __future__ import annotations
 import importlib.machinery
 import sys
 import types
-from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
 import edgewise
-from edgewise.cli import main
 from edgewise.evaluation import models, vowpal_wabbit
 from edgewise.evaluation.models import MODELS, ModelSpec
 from edgewise.evaluation.runs import load_runs
 from edgewise.evaluation.vowpal_wabbit import RunningScale, VowpalWabbitBandit, example_texts
 from edgewise.streams.table import Feature, Table
+from tests.small_races import fruit, race
 
 BANDITS = ["adabandit", "banditbbm", "binbandit"]
 TOLD = ["olm", "mbbm"]
@@ -51,20 +49,8 @@ def stand_in(monkeypatch):
 
 
 @pytest.fixture
-def csv(tmp_path: Path) -> Path:
-    rng = np.random.default_rng(4)
-    path = tmp_path / "fruit.csv"
-    lines = ["weight,color,kind"]
-    for _ in range(90):
-        kind = rng.integers(3)
-        lines.append(f"{rng.normal(kind, 0.3):.4f},{('red', 'blue')[kind % 2]},{('apple', 'fig', 'plum')[kind]}")
-    path.write_text("\n".join(lines) + "\n")
-    return path
-
-
-def race(csv: Path, *args: str) -> Result:
-    out = str(csv.parent / "out")
-    return CliRunner().invoke(main, ["race", str(csv), "--header", "--learners", "3", "--out", out, *args])
+def csv(tmp_path):
+    return fruit(tmp_path)
 
 
 def test_bandits_beside_those_that_are_told_the_labels(csv, monkeypatch):

@@ -212,6 +212,24 @@ def test_which_products_there_are():
             assert not block.any()
 
 
+@pytest.mark.plain
+def test_two_codes_together_have_an_input_of_their_own():
+    """Neither code tells the label, both together do: whether they are equal."""
+    import edgewise
+    from edgewise.learners.products import CODES, make_products, product
+
+    products = make_products([1], 2, 0, 2)
+    codes = [(a, b) for a in range(CODES) for b in range(CODES)]
+    places = [product(products, 0, 5.0, np.zeros(1), np.array(pair)) for pair in codes]
+    assert sorted(at for at, _ in places) == list(range(CODES**2))
+    assert {value for _, value in places} == {1.0}
+    rng = np.random.default_rng(0)
+    X = rng.integers(4, size=(400, 2)).astype(str).astype(object)
+    y = (X[:, 0] == X[:, 1]).astype(int)
+    guesses = edgewise.AdaBoostOLM(edgewise.SoftmaxRegression(products=1), 1, first_weight=1.0).prequential(X, y)
+    assert (guesses[200:] == y[200:]).all()
+
+
 @pytest.mark.parametrize("products", [-1, 1.5, None])
 def test_a_number_of_products_that_is_none(products):
     import edgewise as ew

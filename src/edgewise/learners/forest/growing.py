@@ -26,7 +26,7 @@ from edgewise.learners.forest.layout import (
 )
 from edgewise.learners.forest.sleeping import release_rows, shed_rows, stir
 from edgewise.learners.forest.splitting import best_split, weight_below
-from edgewise.learners.forest.statistics import new_row, refresh_precision, update_counts, update_gauss
+from edgewise.learners.forest.statistics import forget, new_row, refresh_precision, update_counts, update_gauss
 
 
 @kernel
@@ -84,13 +84,8 @@ def new_leaf(forest, tree):
     forest.child[node] = leaf
     for r in range(forest.row.shape[1]):
         forest.class_weight[leaf, r] = 0.0
-        forest.row[leaf, r] = -1
-    for s in range(forest.tally.shape[1]):
-        forest.tally[leaf, s] = 0.0
-    for v in range(forest.margin.shape[1]):
-        forest.margin[leaf, v] = 0.0
+    forget(forest, leaf)
     forest.examples[leaf] = 0
-    forest.n_rows[leaf] = 0
     return node
 
 

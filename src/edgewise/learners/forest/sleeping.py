@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from edgewise._compile import kernel, routine
 from edgewise.learners.forest.layout import ASLEEP, LEAF, MULTIWAY, PENDING, ROWS
+from edgewise.learners.forest.statistics import forget
 
 
 @kernel
@@ -107,13 +108,7 @@ def shed_rows(forest, tree):
 def fall_asleep(forest, tree, leaf):
     """Give up all that a leaf knows but its class weights."""
     release_rows(forest, tree, leaf)
-    for r in range(forest.row.shape[1]):
-        forest.row[leaf, r] = -1
-    for v in range(forest.margin.shape[1]):
-        forest.margin[leaf, v] = 0.0
-    for s in range(forest.tally.shape[1]):
-        forest.tally[leaf, s] = 0.0
-    forest.n_rows[leaf] = 0
+    forget(forest, leaf)
     forest.examples[leaf] = ASLEEP
     forest.tally[leaf, PENDING] = promise(forest, leaf)
 

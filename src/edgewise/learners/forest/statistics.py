@@ -47,6 +47,18 @@ def new_row(forest, tree):
 
 
 @kernel
+def forget(forest, leaf):
+    """Let a leaf have no statistics: no row of any class, nothing counted."""
+    for r in range(forest.row.shape[1]):
+        forest.row[leaf, r] = -1
+    for v in range(forest.margin.shape[1]):
+        forest.margin[leaf, v] = 0.0
+    for s in range(forest.tally.shape[1]):
+        forest.tally[leaf, s] = 0.0
+    forest.n_rows[leaf] = 0
+
+
+@kernel
 def update_gauss(gauss, x, w, m):
     """Weighted Welford step for every numeric feature."""
     for j in range(m):
