@@ -74,6 +74,18 @@ def eager_are(**changes: Any) -> dict[str, Any]:
     return learners_are(linear, calm, with_products, changed(eager, **changes))
 
 
+def newton_is(*learners: Any, **changes: Any) -> dict[str, Any]:
+    """The second search, from what the first one chose: Newton steps for the learner with products; NEWTON is it."""
+    newton = SoftmaxRegression(**{"products": 500, "newton": 160, "curvature": 0.1, **changes})
+    return {
+        "importance_power": 0.7,
+        **learners_are(*(newton if learner is NEWTON else learner for learner in learners)),
+    }
+
+
+NEWTON = SoftmaxRegression()
+most_eager = changed(eager, tie_threshold=0.9)
+
 # What is tried -> settings that differ from COMMON.
 COMMON: dict[str, Any] = {
     "loss": "softmax",
@@ -138,6 +150,19 @@ CANDIDATES: dict[str, dict[str, Any]] = {
         "importance_power": 0.7,
         **eager_are(split_confidence=0.5, importance_scale=LogUniform(1.0, 8.0)),
     },
+    "Newton steps": newton_is(linear, calm, NEWTON, most_eager),
+    "Newton steps, curvature .05": newton_is(linear, calm, NEWTON, most_eager, curvature=0.05),
+    "Newton steps, curvature .07": newton_is(linear, calm, NEWTON, most_eager, curvature=0.07),
+    "Newton steps, curvature .2": newton_is(linear, calm, NEWTON, most_eager, curvature=0.2),
+    "Newton steps for 80 inputs": newton_is(linear, calm, NEWTON, most_eager, newton=80),
+    "Newton steps for 320 inputs": newton_is(linear, calm, NEWTON, most_eager, newton=320),
+    "Newton steps, second": newton_is(linear, NEWTON, calm, most_eager),
+    "Newton steps, second, curvature .07": newton_is(linear, NEWTON, calm, most_eager, curvature=0.07),
+    "Newton steps, no calm tree": newton_is(linear, NEWTON, most_eager),
+    "Newton steps, no calm tree, curvature .07": newton_is(linear, NEWTON, most_eager, curvature=0.07),
+    "Newton steps first, no calm tree": newton_is(NEWTON, linear, most_eager),
+    "Newton steps alone before the trees": newton_is(NEWTON, most_eager),
+    "Newton steps for columns only": newton_is(linear, calm, NEWTON, most_eager, products=0),
 }
 
 

@@ -160,7 +160,8 @@ def test_every_booster_stays_within_its_budget(name):
 def test_trees_that_begin_anew_stay_within_the_budget():
     X, y = eager_stream(4000, k=3)
     y = (y + np.arange(4000) // 400) % 3  # what was learned is wrong after 400 rows
-    settings = {"n_estimators": 8, "random_state": 1, "drift": "restart"}
+    learners = [ew.SoftmaxRegression(), eager_tree(max_features=0.7)]
+    settings = {"estimator": learners, "n_estimators": 8, "random_state": 1, "drift": "restart"}
     model = ew.AdaBoostOLM(max_bytes=400_000, **settings)
     sizes = []
     for first in range(0, 4000, 200):

@@ -184,6 +184,48 @@ def test_products_of_columns(seed, products):
     assert_same_run(stream, estimators, 3, seed, **PAPER | {"vote": "probability"})
 
 
+@pytest.mark.parametrize(("newton", "products"), [(1, 0), (3, 4), (7, 500), (60, 6), (200, 500)])
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.plain), 1, 2])
+def test_newton_steps(seed, newton, products):
+    """A column, some of them, products until there is no more room, and everything; beside one without."""
+    import edgewise as ew
+
+    seed = 850 + seed + newton
+    stream = random_stream(seed, weighted=True)
+    newton_learner = ew.SoftmaxRegression(0.5, 2.0, products, newton, 0.05)
+    estimators = [newton_learner, ew.SoftmaxRegression(products=2), ew.SoftmaxRegression(newton=newton + 1)]
+    assert_same_run(stream, estimators, 3, seed, **PAPER | {"vote": "probability"})
+
+
+@pytest.mark.plain
+def test_newton_steps_learn_a_product_from_few_examples():
+    """Whether two weights on a scale balance out takes more than columns and fewer examples than AdaGrad needs."""
+    import edgewise as ew
+
+    rng = np.random.default_rng(3)
+    X = rng.uniform(1.0, 5.0, size=(300, 4))
+    y = (X[:, 0] * X[:, 1] > X[:, 2] * X[:, 3]).astype(int)
+    right = {}
+    for newton in (0, 20):
+        learner = ew.SoftmaxRegression(products=10, newton=newton)
+        guesses = ew.AdaBoostOLM(learner, 1, first_weight=1.0).prequential(X, y)
+        right[newton] = (guesses == y)[100:].mean()
+    assert right[20] > right[0]
+
+
+def test_what_newton_steps_know_stays_symmetric():
+    import edgewise as ew
+
+    stream = random_stream(7, weighted=True)
+    model = ew.AdaBoostOLM([ew.SoftmaxRegression(products=50, newton=40), ew.SoftmaxRegression()], 2)
+    model.partial_fit(stream.table(), stream.y, sample_weight=stream.weights)
+    newton = model._ensemble.bank.newton
+    assert np.array_equal(newton.inverse, newton.inverse.transpose(0, 2, 1))
+    assert newton.slot.tolist() == [0, -1]
+    assert newton.used.tolist() == [40]
+    assert (np.linalg.eigvalsh(newton.inverse[0]) > 0.0).all()
+
+
 @pytest.mark.plain
 def test_which_products_there_are():
     from edgewise.learners.products import make_products, pairs_of_columns, products_with_columns
@@ -230,12 +272,13 @@ def test_two_codes_together_have_an_input_of_their_own():
     assert (guesses[200:] == y[200:]).all()
 
 
-@pytest.mark.parametrize("products", [-1, 1.5, None])
-def test_a_number_of_products_that_is_none(products):
+@pytest.mark.parametrize("name", ["products", "newton"])
+@pytest.mark.parametrize("number", [-1, 1.5, None])
+def test_a_number_of_inputs_that_is_none(name, number):
     import edgewise as ew
 
-    with pytest.raises(ValueError, match=f"products={products}: a whole number"):
-        ew.AdaBoostOLM(ew.SoftmaxRegression(products=products)).partial_fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ValueError, match=f"{name}={number}: a whole number"):
+        ew.AdaBoostOLM(ew.SoftmaxRegression(**{name: number})).partial_fit([[0.0], [1.0]], [0, 1])
 
 
 OPTIONS: list[dict[str, Any]] = [
@@ -278,12 +321,12 @@ RECIPE: dict[str, Any] = {
 
 
 def mixed_committee(seed: int, stream: Stream) -> list[Any]:
-    """A linear learner, a calm tree, a linear learner with products, and eager trees with a part of the features."""
+    """A linear learner, one with products and Newton steps, a calm tree, and eager trees with part of the features."""
     import edgewise as ew
 
     calm = some_tree(seed, stream, grace_period=9, split_confidence=0.1, tie_threshold=0.2, importance_scale=1.0)
-    products = ew.SoftmaxRegression(products=10)
-    return [ew.SoftmaxRegression(), calm, products, some_tree(seed + 1, stream, max_features=0.7)]
+    products = ew.SoftmaxRegression(products=10, newton=20)
+    return [ew.SoftmaxRegression(), products, calm, some_tree(seed + 1, stream, max_features=0.7)]
 
 
 @pytest.mark.parametrize("seed", [pytest.param(s, marks=pytest.mark.plain) if s < 3 else s for s in range(16)])

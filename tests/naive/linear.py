@@ -1,5 +1,7 @@
 """Softmax regression with AdaGrad steps (Duchi, Hazan and Singer 2011), one weight per class and input.
 
+The first `newton` inputs take Newton steps instead: A = I + sum of h w x x', and W[c] falls by A^-1 x times the slope.
+
 | input | value |
 |---|---|
 | numeric feature f | its value in standard deviations from the running mean, clipped; 0 if missing or never varied |
@@ -14,6 +16,8 @@ import itertools
 import math
 from collections.abc import Hashable, Sequence
 
+import numpy as np
+
 from tests.naive.losses import softmax
 from tests.naive.tree import MISSING, Moments
 
@@ -22,20 +26,32 @@ class SoftmaxRegression:
     """A linear learner over `n_labels` classes, with the moments that the learners of an ensemble share."""
 
     def __init__(
-        self, n_labels: int, moments: Moments, *, step: float = 0.2, clip: float = 5.0, products: int = 0
+        self,
+        n_labels: int,
+        moments: Moments,
+        *,
+        step: float = 0.2,
+        clip: float = 5.0,
+        products: int = 0,
+        newton: int = 0,
+        curvature: float = 0.07,
     ) -> None:
         self.k, self.moments, self.step, self.clip, self.products = n_labels, moments, step, clip, products
+        self.newton, self.curvature = newton, curvature
+        self.places: list[Hashable] = []  # the inputs that take Newton steps
+        self.moves = np.eye(newton)  # A
         self.spoken: dict[Hashable, float] = {}
         self.weights: list[dict[Hashable, float]] = [{} for _ in range(n_labels)]  # W, by class and input
         self.squares: list[dict[Hashable, float]] = [{} for _ in range(n_labels)]  # G, sums of squared gradients
 
     def inputs(self, numeric: Sequence[float], nominal: Sequence[int]) -> dict[Hashable, float]:
         """The inputs that are not 0."""
-        z: dict[Hashable, float] = {"bias": 1.0}
+        z: dict[Hashable, float] = {}
         for f, x in enumerate(numeric):
             v0 = self.moments.variance(f)
             if not math.isnan(x) and v0 > 0.0:
                 z["numeric", f] = max(-self.clip, min(self.clip, (x - self.moments.mean(f)) / math.sqrt(v0)))
+        z["bias"] = 1.0
         for f, code in enumerate(nominal):
             if code != MISSING:
                 z["nominal", f, code] = 1.0
@@ -73,10 +89,26 @@ class SoftmaxRegression:
             return
         z = self.spoken
         p = self.probabilities(z)
-        for c in range(self.k):
-            g = w * (p[c] - (1.0 if c == y else 0.0))
+        slopes = [w * (p[c] - (1.0 if c == y else 0.0)) for c in range(self.k)]
+        if self.newton:
+            if max(abs(g) for g in slopes) <= 1e-3 * w:
+                return
+            self.newton_step(z, slopes, w)
+        for c, g in enumerate(slopes):
             for e, value in z.items():
+                if e in self.places:
+                    continue
                 square = self.squares[c].get(e, 0.0) + (g * value) ** 2
                 self.squares[c][e] = square
                 if square > 0.0:
                     self.weights[c][e] = self.weights[c].get(e, 0.0) - self.step * g * value / math.sqrt(square)
+
+    def newton_step(self, z: dict[Hashable, float], slopes: list[float], w: float) -> None:
+        """The step of the inputs that have a place; those that come up now take one while there is room."""
+        self.places += [e for e in z if e not in self.places][: self.newton - len(self.places)]
+        x = np.array([z.get(e, 0.0) for e in self.places] + [0.0] * (self.newton - len(self.places)))
+        self.moves += self.curvature * w * np.outer(x, x)
+        move = np.linalg.solve(self.moves, x)
+        for c, g in enumerate(slopes):
+            for e, of_input in zip(self.places, move, strict=False):
+                self.weights[c][e] = self.weights[c].get(e, 0.0) - g * float(of_input)

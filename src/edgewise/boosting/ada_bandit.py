@@ -35,7 +35,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from edgewise.boosting.adaboost_olm import CALM_TREE, EAGER_TREE
+from edgewise.boosting.adaboost_olm import EAGER_TREE
 from edgewise.boosting.bandit_schema import BanditPlan
 from edgewise.boosting.bandit_trees import bandit_tree
 from edgewise.boosting.edges import adaptive_edges
@@ -43,6 +43,7 @@ from edgewise.boosting.members import Member
 from edgewise.boosting.state import GRADIENT, VOTES
 from edgewise.boosting.stream_bandit import ROUNDS, Exploration, StreamBandit, cost_limits
 from edgewise.boosting.stream_classifier import softmax
+from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.linear import SoftmaxRegression
 from edgewise.theory.bandit_bounds import adaptive_bandit_bound, theory_rate
 from edgewise.theory.bandit_estimates import ESTIMATES
@@ -52,6 +53,14 @@ from edgewise.theory.losses import LOGISTIC, LOSSES, SOFTMAX, feasible, step_siz
 
 BANDIT_LOSSES = {name: code for name, code in LOSSES.items() if code in (LOGISTIC, SOFTMAX)}
 STEPS = {"theory": False, "full": True}
+CALM_TREE = HoeffdingTree(
+    grace_period=200,
+    split_confidence=0.01,
+    tie_threshold=0.05,
+    leaf_prediction="mixed",
+    nominal_splits="binary",
+    warm_start=True,
+)
 
 
 class AdaBandit(StreamBandit):

@@ -289,7 +289,7 @@ def play(run: Callable[..., int], ensemble: Ensemble, chunk: Chunk, cast: Cast, 
         return ensemble
     plan, learners, committee, (forest,), bank, memory, (potentials,), foreign, own = ensemble
     k, n_learners = plan.n_labels, learners.kind.size
-    s = make_scratch(forest, k, len(foreign.copies))
+    s = make_scratch(forest, bank, k, len(foreign.copies))
     rows = foreign.reader.read(chunk.numeric, chunk.nominal)
     if parts & VOTING:
         for slot in range(len(foreign.copies)):

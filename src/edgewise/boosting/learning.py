@@ -73,11 +73,12 @@ def learner_speaks(learners, known, i, chunk, t, in_full, s):
         s.p[int(numeric[slot])] = 1.0
         return int(numeric[slot])
     if learners.kind[i] == LINEAR:
-        linear_speaks(known.bank, slot, numeric, nominal, chunk.means[t], chunk.variances[t], s.inputs, s.p)
+        means, variances = chunk.means[t], chunk.variances[t]
+        linear_speaks(known.bank, slot, numeric, nominal, means, variances, s.inputs, s.present, s.p)
         return heaviest(s.p)
     if learners.kind[i] == BINARY:
         means, variances = chunk.means[t], chunk.variances[t]
-        binary_speaks(known.bank, slot, numeric, nominal, means, variances, s.inputs, s.evidence, s.p)
+        binary_speaks(known.bank, slot, numeric, nominal, means, variances, s.inputs, s.present, s.evidence, s.p)
         return heaviest(s.p)
     if learners.kind[i] == MEMORY:
         memory_speaks(known.memory, slot, chunk.contexts[t], s.p)
@@ -112,7 +113,8 @@ def learner_returns(learners, known, i, chunk, t, s):
     slot = learners.slot[i]
     numeric, nominal = chunk.numeric[t], chunk.nominal[t]
     if learners.kind[i] == LINEAR:
-        linear_speaks(known.bank, slot, numeric, nominal, chunk.means[t], chunk.variances[t], s.inputs, s.p)
+        means, variances = chunk.means[t], chunk.variances[t]
+        linear_speaks(known.bank, slot, numeric, nominal, means, variances, s.inputs, s.present, s.p)
     elif learners.kind[i] == TREE:
         tree_returns(known.forest, slot, numeric, nominal, s)
 
@@ -137,7 +139,7 @@ def learner_learns(learners, known, i, chunk, t, label, w, s):
         for r in range(s.p.size):
             said = s.p[r] if learners.kind[i] == LINEAR else s.evidence[r]
             s.slopes[r] = w * (said - (1.0 if r == label else 0.0))
-        linear_learns(known.bank, slot, chunk.nominal[t], s.slopes, s.inputs)
+        linear_learns(known.bank, slot, chunk.nominal[t], s.slopes, w, s.inputs, s.present)
         return
     if learners.kind[i] == MEMORY:
         memory_learns(known.memory, slot, chunk.contexts[t], label, w)
@@ -190,12 +192,14 @@ def label_set_learns(learners, known, i, chunk, t, order, size, gains, s):
         for j in range(order.size):
             r = order[j]
             s.slopes[r] = total * s.p[r] - (gains[r] if j < size else 0.0)
-        linear_learns(known.bank, learners.slot[i], chunk.nominal[t], s.slopes, s.inputs)
+        linear_learns(known.bank, learners.slot[i], chunk.nominal[t], s.slopes, total, s.inputs, s.present)
     elif learners.kind[i] == BINARY:
+        most = 0.0
         for j in range(order.size):
             r = order[j]
             s.slopes[r] = gains[r] * (s.evidence[r] - (1.0 if j < size else 0.0))
-        linear_learns(known.bank, learners.slot[i], chunk.nominal[t], s.slopes, s.inputs)
+            most = max(most, gains[r])
+        linear_learns(known.bank, learners.slot[i], chunk.nominal[t], s.slopes, most, s.inputs, s.present)
     else:
         for j in range(size):
             learner_learns(learners, known, i, chunk, t, order[j], gains[order[j]], s)

@@ -49,7 +49,7 @@ class SingleRow:
     def __init__(self, ensemble: Ensemble) -> None:
         k, n_learners, width = ensemble.plan.n_labels, ensemble.learners.kind.size, ensemble.forests[0].moments.shape[1]
         self.trace = make_trace(1, n_learners, k)
-        self.scratch = make_scratch(ensemble.forests[0], k, 0)
+        self.scratch = make_scratch(ensemble.forests[0], ensemble.bank, k, 0)
         self.need = room_needed(ensemble.forests[0])
         self.trees = k if (ensemble.learners.kind == GROUP).any() else 1
         self.code, self.rounds, self.context = np.zeros((3, 1), np.int64)

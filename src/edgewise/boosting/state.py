@@ -15,6 +15,7 @@ from edgewise.learners.foreign_copies import ForeignBank
 from edgewise.learners.forest.layout import Forest
 from edgewise.learners.label_memory import MemoryBank
 from edgewise.learners.linear import LinearBank
+from edgewise.learners.newton import Present, make_present
 from edgewise.theory.potentials import Potentials
 
 GRADIENT, POTENTIAL, POISSON, UNIFORM, OWN_RULE = 0, 1, 2, 3, 4
@@ -117,6 +118,7 @@ class Scratch(NamedTuple):
     p: np.ndarray
     tree_p: np.ndarray
     inputs: np.ndarray
+    present: Present
     node: np.ndarray
     majority: np.ndarray
     bayes: np.ndarray
@@ -129,7 +131,7 @@ class Scratch(NamedTuple):
     taught: np.ndarray
 
 
-def make_scratch(forest: Forest, k: int, n_foreign: int) -> Scratch:
+def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int) -> Scratch:
     per_tree = forest.row.shape[1]
     labels = max(k, per_tree)
     return Scratch(
@@ -146,6 +148,7 @@ def make_scratch(forest: Forest, k: int, n_foreign: int) -> Scratch:
         p=np.zeros(k),
         tree_p=np.zeros(per_tree),
         inputs=np.zeros(forest.moments.shape[1] + 1),
+        present=make_present(bank),
         node=np.zeros(k, np.int64),
         majority=np.zeros(k, np.int64),
         bayes=np.zeros(k, np.int64),

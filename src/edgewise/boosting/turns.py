@@ -54,7 +54,7 @@ def turns(learners: Learners, block: range, foreign: ForeignBank, chunk: Any, s:
 def play_blocks(ensemble: Any, own: Own, chunk: Any, trees: int, play: Play) -> Passage:
     """Let every block of an ensemble play a chunk; a forest in which `trees` trees may find no room is enlarged."""
     for b, block in enumerate(blocks(ensemble.learners.kind.size, len(ensemble.forests))):
-        s = make_scratch(ensemble.forests[b], ensemble.plan.n_labels, len(ensemble.foreign.copies))
+        s = make_scratch(ensemble.forests[b], ensemble.bank, ensemble.plan.n_labels, len(ensemble.foreign.copies))
         need = room_needed(ensemble.forests[b])
         for turn in turns(ensemble.learners, block, ensemble.foreign, chunk, s):
             at = turn.first

@@ -1,7 +1,8 @@
 """Online softmax and logistic regression with AdaGrad (Duchi, Hazan and Singer 2011), one bank for all linear learners.
 
 Numeric columns are standardized by the running mean and variance of the stream and clipped; a nominal column has an
-input for each code. Products of two columns may be inputs as well (`products`).
+input for each code. Products of two columns may be inputs as well (`products`), and the first inputs may take Newton
+steps instead (`newton`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from edgewise._compile import kernel
+from edgewise.learners.newton import Newton, make_newton, newton_learns, newton_logits, newton_with_inputs
 from edgewise.learners.products import Products, make_products, products_learn, products_speak
 from edgewise.parameters import Parameterized
 from edgewise.theory.losses import softmax
@@ -29,20 +31,30 @@ class SoftmaxRegression(Parameterized):
     products : int
         How many products of two columns are inputs as well: all pairs of columns where there are no more of them, else
         those of the first columns.
+    newton : int
+        How many inputs take Newton steps, which see how inputs go together, instead of AdaGrad's: the first that come
+        up. They learn from fewer examples, at a cost that grows with the square of this number.
+    curvature : float
+        Of the loss, as Newton steps take it to be: the smaller, the larger are steps.
     """
 
-    def __init__(self, step: float = 0.2, clip: float = 5.0, products: int = 0) -> None:
+    def __init__(
+        self, step: float = 0.2, clip: float = 5.0, products: int = 0, newton: int = 0, curvature: float = 0.07
+    ) -> None:
         self.step = step
         self.clip = clip
         self.products = products
+        self.newton = newton
+        self.curvature = curvature
 
     def check(self) -> None:
         """Raise ValueError for a setting that is not allowed."""
-        for name in ("step", "clip"):
+        for name in ("step", "clip", "curvature"):
             if not getattr(self, name) > 0.0:
                 raise ValueError(f"{name}={getattr(self, name)!r}: a positive number")
-        if not isinstance(self.products, int | np.integer) or self.products < 0:
-            raise ValueError(f"products={self.products!r}: a whole number, 0 for none")
+        for name in ("products", "newton"):
+            if not isinstance(getattr(self, name), int | np.integer) or getattr(self, name) < 0:
+                raise ValueError(f"{name}={getattr(self, name)!r}: a whole number, 0 for none")
 
 
 class BinaryRelevance(SoftmaxRegression):
@@ -61,6 +73,8 @@ class LinearBank(NamedTuple):
     weights: np.ndarray  # [n, k, inputs]
     squares: np.ndarray  # [n, k, inputs] sums of squared gradients
     products: Products
+    ranks: np.ndarray  # [n, inputs] place of an input among those that take Newton steps, from 1; 0 for none
+    newton: Newton
 
 
 def input_offsets(n_numeric: int, categories: np.ndarray) -> np.ndarray:
@@ -72,13 +86,20 @@ def make_bank(learners: list[SoftmaxRegression], n_labels: int, n_numeric: int, 
     """Learners that know nothing yet."""
     offset = input_offsets(n_numeric, categories)
     shape = (len(learners), n_labels, int(offset[-1]))
+    products = make_products([learner.products for learner in learners], n_labels, n_numeric, len(categories))
     return LinearBank(
         np.array([learner.step for learner in learners], float),
         np.array([learner.clip for learner in learners], float),
         offset,
         np.zeros(shape),
         np.zeros(shape),
-        make_products([learner.products for learner in learners], n_labels, n_numeric, len(categories)),
+        products,
+        np.zeros((len(learners), int(offset[-1])), np.int64),
+        make_newton(
+            [(learner.newton, learner.curvature) for learner in learners],
+            n_labels,
+            int(offset[-1] + products.place[-1]),
+        ),
     )
 
 
@@ -87,13 +108,14 @@ def bank_with_categories(bank: LinearBank, categories: np.ndarray) -> LinearBank
     first = int(bank.offset[0])
     offset = input_offsets(first - 1, categories)
     moved = []
-    for old in (bank.weights, bank.squares):
-        new = np.zeros((*old.shape[:2], int(offset[-1])))
+    for old in (bank.weights, bank.squares, bank.ranks):
+        new = np.zeros((*old.shape[:-1], int(offset[-1])), old.dtype)
         new[..., :first] = old[..., :first]
         for column, size in enumerate(np.diff(bank.offset)):
             new[..., offset[column] : offset[column] + size] = old[..., bank.offset[column] : bank.offset[column + 1]]
         moved.append(new)
-    return bank._replace(offset=offset, weights=moved[0], squares=moved[1])
+    newton = newton_with_inputs(bank.newton, int(offset[-1] + bank.products.place[-1]))
+    return bank._replace(offset=offset, weights=moved[0], squares=moved[1], ranks=moved[2], newton=newton)
 
 
 @kernel
@@ -124,10 +146,13 @@ def standardized(numeric, means, variances, clip, inputs):
 
 
 @kernel
-def linear_logits(bank, i, numeric, nominal, means, variances, inputs, logits):
-    """Fill `logits` with linear learner i's scores, and `inputs` with what it learns from."""
+def linear_logits(bank, i, numeric, nominal, means, variances, inputs, present, logits):
+    """Fill `logits` with linear learner i's scores, and `inputs` and `present` with what it learns from."""
     n = numeric.size
     standardized(numeric, means, variances, bank.clip[i], inputs)
+    if bank.newton.slot[i] >= 0:
+        newton_logits(bank, i, nominal, inputs, present, logits)
+        return
     for r in range(logits.size):
         logit = dot(bank.weights[i, r], inputs, n + 1)
         for c in range(nominal.size):
@@ -138,16 +163,16 @@ def linear_logits(bank, i, numeric, nominal, means, variances, inputs, logits):
 
 
 @kernel
-def linear_speaks(bank, i, numeric, nominal, means, variances, inputs, p):
+def linear_speaks(bank, i, numeric, nominal, means, variances, inputs, present, p):
     """Fill p with the probabilities of a `SoftmaxRegression`."""
-    linear_logits(bank, i, numeric, nominal, means, variances, inputs, p)
+    linear_logits(bank, i, numeric, nominal, means, variances, inputs, present, p)
     softmax(p, p)
 
 
 @kernel
-def binary_speaks(bank, i, numeric, nominal, means, variances, inputs, chances, p):
+def binary_speaks(bank, i, numeric, nominal, means, variances, inputs, present, chances, p):
     """Fill `chances` with a `BinaryRelevance`'s probabilities that labels are relevant, and p with their shares."""
-    linear_logits(bank, i, numeric, nominal, means, variances, inputs, p)
+    linear_logits(bank, i, numeric, nominal, means, variances, inputs, present, p)
     total = 0.0
     for r in range(p.size):
         chances[r] = 1.0 / (1.0 + math.exp(-p[r]))
@@ -157,8 +182,11 @@ def binary_speaks(bank, i, numeric, nominal, means, variances, inputs, chances, 
 
 
 @kernel
-def linear_learns(bank, i, nominal, slopes, inputs):
-    """One AdaGrad step of linear learner i on the example it has just spoken of; `slopes` are those of its logits."""
+def linear_learns(bank, i, nominal, slopes, w, inputs, present):
+    """A step of linear learner i on the example of weight w it has just spoken of; `slopes` are those of its logits."""
+    if bank.newton.slot[i] >= 0:
+        newton_learns(bank, i, slopes, w, present)
+        return
     n = inputs.size
     step = bank.step[i]
     for r in range(slopes.size):

@@ -36,6 +36,7 @@ class Products(NamedTuple):
     place: np.ndarray  # [most pairs + 1] first input of each pair
     weights: np.ndarray  # [n, inputs, k]
     squares: np.ndarray  # [n, inputs, k] sums of squared gradients
+    ranks: np.ndarray  # [n, inputs] as in `LinearBank`
 
 
 def pairs_of_columns(most: int, n_numeric: int, n_nominal: int) -> list[tuple[int, int]]:
@@ -70,6 +71,7 @@ def make_products(asked: Sequence[int], n_labels: int, n_numeric: int, n_nominal
         place,
         np.zeros(shape),
         np.zeros(shape),
+        np.zeros(shape[:2], np.int64),
     )
 
 
@@ -83,6 +85,7 @@ def products_with_columns(products: Products, n_numeric: int, n_nominal: int) ->
             old = slice(products.place[known[pair]], products.place[known[pair] + 1])
             wider.weights[:, new] = products.weights[:, old]
             wider.squares[:, new] = products.squares[:, old]
+            wider.ranks[:, new] = products.ranks[:, old]
     return wider
 
 

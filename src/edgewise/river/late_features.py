@@ -17,6 +17,7 @@ from edgewise.boosting.inputs import Columns
 from edgewise.learners.forest.layout import HIGH, LOW, Forest, column_lists, slot_offsets, with_categories
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.linear import LinearBank, bank_with_categories, input_offsets
+from edgewise.learners.newton import newton_with_inputs
 from edgewise.learners.products import products_with_columns
 from edgewise.learners.ranges import feature_subsets
 from edgewise.learners.regression_forest.layout import forest_with_categories
@@ -111,13 +112,15 @@ def _with_inputs(bank: LinearBank | RidgeBank, new_numeric: int, sizes: np.ndarr
     places = np.arange(int(bank.offset[-1]))
     places[bias:] += new_numeric
     changes: dict[str, Any] = {"offset": offset}
-    for field in ("weights", "squares", "averages"):
+    for field in ("weights", "squares", "averages", "ranks"):
         if hasattr(bank, field):
             old = getattr(bank, field)
-            changes[field] = np.zeros((*old.shape[:2], int(offset[-1])))
+            changes[field] = np.zeros((*old.shape[:-1], int(offset[-1])), old.dtype)
             changes[field][..., places] = old
     if isinstance(bank, LinearBank):
-        changes["products"] = products_with_columns(bank.products, bias + new_numeric, sizes.size)
+        products = products_with_columns(bank.products, bias + new_numeric, sizes.size)
+        changes["products"] = products
+        changes["newton"] = newton_with_inputs(bank.newton, int(offset[-1] + products.place[-1]))
     if isinstance(bank, RidgeBank):
         # an input that was always 0 has left the inverse as it began
         changes["inverse"] = np.eye(int(offset[-1])) / bank.regularization[:, None, None]

@@ -48,13 +48,14 @@ def add_labels(model: Any, k: int) -> None:
     else:
         wider = {"class_weight": padded(forest.class_weight, 1, more), "row": padded(forest.row, 1, more, -1)}
         changes["forests"] = [forest._replace(**wider)]
-    products = state.bank.products
+    products, newton = state.bank.products, state.bank.newton
     changes["bank"] = state.bank._replace(
         weights=padded(state.bank.weights, 1, more),
         squares=padded(state.bank.squares, 1, more),
         products=products._replace(
             weights=padded(products.weights, 2, more), squares=padded(products.squares, 2, more)
         ),
+        newton=newton._replace(weights=padded(newton.weights, 2, more)),
     )
     changes["memory"] = _with_contexts(state.memory, state.plan.n_labels, k)
     if hasattr(state, "calibration"):

@@ -20,8 +20,9 @@ STORED: dict[str, tuple[str, ...]] = {
     "Committee": ("weight", "mistakes", "costs", "importance", "errors", "sharpness"),
     "RankingCommittee": ("weight", "losses", "costs", "excess", "importance", "totals"),
     "Progress": ("learners", "losses", "totals", "extremes"),
-    "LinearBank": ("weights", "squares", "products"),
-    "Products": ("weights", "squares"),
+    "LinearBank": ("weights", "squares", "products", "ranks", "newton"),
+    "Products": ("weights", "squares", "ranks"),
+    "Newton": ("used", "weights", "inverse"),
     "MemoryBank": ("counts", "recent"),
     "RidgeBank": ("weights", "inverse", "averages", "rounds"),
     "Calibration": ("curve", "squares", "spread"),
@@ -38,7 +39,7 @@ STORED: dict[str, tuple[str, ...]] = {
 # Fields that have another name in a file. Learners in one block have one forest, and a file then holds it and no list.
 NAMES = {"forests": "forest"}
 # What the first files of format 1 do not hold: it then is as in the template.
-LATER = {"Committee": ("sharpness",), "LinearBank": ("products",)}
+LATER = {"Committee": ("sharpness",), "LinearBank": ("products", "ranks", "newton"), "Products": ("ranks",)}
 # Follows from the rest: from `categories`, which may have grown, and from the leaves.
 FOLLOWING = {"Forest": ("offset", "tree_rows", "places"), "RegressionForest": ("offset",)}
 # Tables and memos: a function of the settings that grows as it is asked, to the same numbers.
