@@ -209,12 +209,12 @@ def test_threads_change_nothing(n_estimators):
     def make(**settings: Any) -> Any:
         return ew.AdaBoostOLM(n_estimators=n_estimators, random_state=3, **settings)
 
-    budget = 2 * least(make, X, y)
+    budget = least(make, X, y) + 10_000 * n_estimators
     one, two = make(max_bytes=budget), make(max_bytes=budget, n_jobs=2)
     assert one.prequential(X, y).tolist() == two.prequential(X, y).tolist()
     assert sleeping(one) == sleeping(two) > 0
     assert len(forests(two)) == 4
-    trees = [1, *range(3, n_estimators)]  # the others are linear
+    trees = range(2, n_estimators)  # the others are linear
     assert all(one.structure(i) == two.structure(i) for i in trees)
 
 
@@ -227,13 +227,13 @@ def test_saved_models_go_on_bit_for_bit(tmp_path, nominal):
         X, y = np.char.add("v", codes.astype(str)).astype(object), (codes.sum(axis=1) + rng.integers(0, 2, 2000)) % 4
     else:
         X, y = eager_stream(2000)
-    model = ew.AdaBoostOLM(n_estimators=6, random_state=1, max_bytes=300_000)
+    model = ew.AdaBoostOLM(n_estimators=6, random_state=1, max_bytes=360_000 if nominal else 260_000)
     for first in range(0, 1200, 100):
         model.partial_fit(X[first : first + 100], y[first : first + 100], classes=np.arange(4))
     assert sleeping(model) > 0
     model.save(tmp_path / "model.edgewise")
     again = ew.load(tmp_path / "model.edgewise")
-    assert again.max_bytes == 300_000
+    assert again.max_bytes == model.max_bytes
     for one, two in zip(forests(model), forests(again), strict=True):
         for field in ("node_limit", "row_limit", "tree_rows"):
             np.testing.assert_array_equal(getattr(one, field), getattr(two, field))
