@@ -38,9 +38,12 @@ CENTER = STEPS * LIMIT
 SHARES = 512  # steps of the table over p
 
 SHARE_ERROR = 2.96e-5  # of Phi
+CUT_ERROR = 7.78e-5  # of h(Phi)
+BRANCH_ERROR = 4.87e-5  # of h where both branches have their least share
+CODE_ERROR = 7.19e-4  # of h anywhere
 ROUNDING = 1e-8
-NUMERIC_ERROR = 7.78e-5 + 4.606 * SHARE_ERROR + 4.87e-5 + ROUNDING
-NOMINAL_ERROR = 7.19e-4 + 4.87e-5 + ROUNDING
+NUMERIC_ERROR = CUT_ERROR + 4.606 * SHARE_ERROR + BRANCH_ERROR + ROUNDING
+NOMINAL_ERROR = CODE_ERROR + BRANCH_ERROR + ROUNDING
 LEAST_DEVIATION = 1e-300  # below, its reciprocal may be infinite: no guess is made
 
 NO_CANDIDATE = -1.0  # below every merit

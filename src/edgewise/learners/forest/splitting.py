@@ -80,12 +80,10 @@ def sum_up(forest, leaf, m, room):
 @kernel
 def one_bit_suffices(m, c, mass, bound, room):
     """Whether no split can gain more than the bound, as two branches tell at most one bit of what a feature counted."""
-    if c > 0:
-        return False
+    largest = 0.0
     for j in range(m):
-        if room.totals[j] / mass + ROUNDING > bound:
-            return False
-    return True
+        largest = max(largest, room.totals[j])
+    return c == 0 and largest * (1.0 + 2.0 * ROUNDING) <= bound * mass
 
 
 @kernel
