@@ -134,9 +134,9 @@ def test_chains_of_ties_keep_their_order():
         fill(forest, np.repeat(rng.normal(size=(23, 1)) + y[:, None], m, axis=1), np.zeros((23, 0)), y, np.ones(23))
         forest.gauss[:, MEAN] *= 1.0 + 3e-12 * rng.normal(size=(3, m))
         room = splitting.make_split_room(forest)
-        n = splitting.sum_up(forest, 0, m, room)
+        n = splitting.sum_up(forest.gauss, forest.row[0], m, room)
         room.guesses[:] = math.inf
-        found = [merits.numeric_merit(forest, room, n, j, 23.0, -math.inf) for j in range(m)]
+        found = [merits.numeric_merit(forest.gauss, room, n, j, 23.0, -math.inf) for j in range(m)]
         assert np.ptp([merit for merit, _ in found]) < 1e-10
         best, expected = 0.0, (-1, 0.0)
         for j, (merit, threshold) in enumerate(found):
@@ -187,7 +187,7 @@ def test_guesses_hold_the_merits_between_them():
         forest = random_leaf(seed)
         room = splitting.make_split_room(forest)
         mass = split_search.leaf_mass(forest, 0, 0)
-        n = splitting.sum_up(forest, 0, M, room)
+        n = splitting.sum_up(forest.gauss, forest.row[0], M, room)
         splitting.guess_merits(forest, 0, M, C, n, mass, room)
         for j in range(M):
             error = guessing.NUMERIC_ERROR * room.totals[j] / mass * merits.BITS

@@ -93,7 +93,7 @@ def first_cut(cuts, value, guess):
 
 
 @kernel
-def cut_classes(forest, room, n, j):
+def cut_classes(gauss, room, n, j):
     """Fill room.left with the weight below each threshold, room.inside with sum_c w_c h(p_c); false if it cannot say.
 
     A class adds nothing below its range and all its weight above (`merits.weight_below`), so only thresholds inside
@@ -107,19 +107,22 @@ def cut_classes(forest, room, n, j):
         room.inside[s] = 0.0
         room.whole[s] = 0.0
     for i in range(n):
-        gauss = forest.gauss[room.present[i]]
-        weight = gauss[WEIGHT, j]
+        row = gauss[room.present[i]]
+        weight = row[WEIGHT, j]
         if weight > 0.0:
-            mean, start, end = gauss[MEAN, j], gauss[LOW, j], gauss[HIGH, j]
-            width = deviation(gauss, j)
-            if width <= 0.0:
-                start = end = min(max(mean, start), end)
-            elif not width >= LEAST_DEVIATION:
-                return False
-            first = first_cut(room.cuts, start, (start - low) * pace)
-            last = first_cut(room.cuts, end, (end - low) * pace)
+            first = first_cut(room.cuts, row[LOW, j], (row[LOW, j] - low) * pace)
+            last = first_cut(room.cuts, row[HIGH, j], (row[HIGH, j] - low) * pace)
+            mean, scale = row[MEAN, j], 0.0
+            if first < last:
+                width = deviation(row, j)
+                if width <= 0.0:
+                    last = min(max(first_cut(room.cuts, mean, (mean - low) * pace), first), last)
+                    first = last
+                elif width >= LEAST_DEVIATION:
+                    scale = STEPS / width
+                else:
+                    return False
             room.whole[last] += weight
-            scale = STEPS / width if width > 0.0 else 0.0
             for s in range(first, last):
                 at = (room.cuts[s] - mean) * scale + CENTER
                 at = at if at > 0.0 else 0.0
@@ -132,7 +135,7 @@ def cut_classes(forest, room, n, j):
 
 
 @kernel
-def guess_numeric(forest, room, n, j, unit):
+def guess_numeric(gauss, room, n, j, unit):
     """Fill room.guesses[j] with what each threshold may gain at most, in units of `unit`; the least and most of all.
 
     NO_CANDIDATE where a branch is too light.
@@ -141,7 +144,7 @@ def guess_numeric(forest, room, n, j, unit):
     total = room.totals[j]
     known = True
     if room.lows[j] < room.highs[j] and total > 0.0:
-        known = cut_classes(forest, room, n, j)
+        known = cut_classes(gauss, room, n, j)
         error = NUMERIC_ERROR * total
         share = 1.0 / total
         below = 0.0
@@ -162,18 +165,18 @@ def guess_numeric(forest, room, n, j, unit):
 
 
 @kernel
-def guess_binary(forest, room, n, first, last, unit):
+def guess_binary(counts, present, n, first, last, unit):
     """The least and the most that splitting one code of a nominal feature from the rest gains, in units of `unit`."""
     most, least = NO_CANDIDATE, 0.0
     total = 0.0
     for i in range(n):
-        total += forest.counts[room.present[i], last]
+        total += counts[present[i], last]
     error = NOMINAL_ERROR * total + TIE
     for v in range(first, last):
         equal = 0.0
         inside = 0.0
         for i in range(n):
-            weight, of_class = forest.counts[room.present[i], last], forest.counts[room.present[i], v]
+            weight, of_class = counts[present[i], last], counts[present[i], v]
             equal += of_class
             if of_class > 0.0:
                 if of_class > weight:  # sums of the same numbers in another order

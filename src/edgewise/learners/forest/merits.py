@@ -39,7 +39,7 @@ def weight_below(gauss, j, threshold):
 
 
 @kernel
-def numeric_merit(forest, room, n, j, mass, floor):
+def numeric_merit(gauss, room, n, j, mass, floor):
     """Best threshold of numeric feature j and its information gain in bits; gain 0 if there is no candidate.
 
     Thresholds whose guess says that they cannot reach `floor` are left out. Only classes whose range a threshold cuts
@@ -48,7 +48,7 @@ def numeric_merit(forest, room, n, j, mass, floor):
     """
     whole = 0.0
     for i in range(n):
-        weight = forest.gauss[room.present[i], WEIGHT, j]
+        weight = gauss[room.present[i], WEIGHT, j]
         if weight != room.weights[i]:
             room.weights[i] = weight
             room.logs[i] = x_log_x(weight)
@@ -62,7 +62,7 @@ def numeric_merit(forest, room, n, j, mass, floor):
             left = 0.0
             inside = 0.0
             for i in range(n):
-                below = weight_below(forest.gauss[room.present[i]], j, threshold)
+                below = weight_below(gauss[room.present[i]], j, threshold)
                 left += below
                 if below <= 0.0 or below >= room.weights[i]:
                     inside += room.logs[i]
@@ -77,12 +77,12 @@ def numeric_merit(forest, room, n, j, mass, floor):
 
 
 @kernel
-def nominal_merit(forest, present, n, first, last):
+def nominal_merit(counts, present, n, first, last):
     """Information gain in bits, times the feature's counted weight, of a branch for each code; 0 if no candidate."""
     total = 0.0
     inside = 0.0
     for i in range(n):
-        weight = forest.counts[present[i], last]
+        weight = counts[present[i], last]
         total += weight
         inside += x_log_x(weight)
     branches = 0.0
@@ -90,25 +90,25 @@ def nominal_merit(forest, present, n, first, last):
     for v in range(first, last):
         weight = 0.0
         for i in range(n):
-            weight += forest.counts[present[i], v]
+            weight += counts[present[i], v]
         if weight > 0.0:
             if weight >= LEAST_BRANCH * total:
                 large += 1
             branches += x_log_x(weight)
             for i in range(n):
-                branches -= x_log_x(forest.counts[present[i], v])
+                branches -= x_log_x(counts[present[i], v])
     if large < 2:
         return 0.0
     return (x_log_x(total) - inside - branches) * BITS
 
 
 @kernel
-def binary_merit(forest, present, n, first, last):
+def binary_merit(counts, present, n, first, last):
     """The code whose split from all others gains most, and that gain in bits times the feature's counted weight."""
     total = 0.0
     whole = 0.0
     for i in range(n):
-        weight = forest.counts[present[i], last]
+        weight = counts[present[i], last]
         total += weight
         whole += x_log_x(weight)
     impurity = x_log_x(total) - whole
@@ -117,9 +117,9 @@ def binary_merit(forest, present, n, first, last):
         equal = 0.0
         inside = 0.0
         for i in range(n):
-            of_class = forest.counts[present[i], v]
+            of_class = counts[present[i], v]
             equal += of_class
-            inside += x_log_x(of_class) + x_log_x(forest.counts[present[i], last] - of_class)
+            inside += x_log_x(of_class) + x_log_x(counts[present[i], last] - of_class)
         rest = total - equal
         if equal >= LEAST_BRANCH * total and rest >= LEAST_BRANCH * total and equal > 0.0:
             merit = (impurity - (x_log_x(equal) + x_log_x(rest) - inside)) * BITS

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise._compile import kernel, routine
+from edgewise._compile import kernel, part, routine
 from edgewise.learners.forest.guessing import NO_CANDIDATE, ROUNDING, guess_binary, guess_numeric
 from edgewise.learners.forest.layout import HIGH, LOW, SEEN, WEIGHT, Forest
 from edgewise.learners.forest.merits import BITS, THRESHOLDS, TIE, binary_merit, nominal_merit, numeric_merit
@@ -55,23 +55,22 @@ def make_split_room(forest: Forest) -> SplitRoom:
 
 
 @kernel
-def sum_up(forest, leaf, m, room):
+def sum_up(gauss, rows, m, room):
     """List the classes of a leaf, and add up their weights and ranges for each numeric feature; how many classes."""
     n = 0
     for j in range(m):
         room.totals[j] = 0.0
         room.lows[j] = math.inf
         room.highs[j] = -math.inf
-    for r in range(forest.row.shape[1]):
-        row = forest.row[leaf, r]
-        if row >= 0:
-            room.present[n] = row
+    for r in range(rows.size):
+        if rows[r] >= 0:
+            room.present[n] = rows[r]
             room.weights[n] = -1.0
             n += 1
-            gauss = forest.gauss[row]
+            row = gauss[rows[r]]
             for j in range(m):
-                low, high = gauss[LOW, j], gauss[HIGH, j]
-                room.totals[j] += gauss[WEIGHT, j]
+                low, high = row[LOW, j], row[HIGH, j]
+                room.totals[j] += row[WEIGHT, j]
                 room.lows[j] = low if low < room.lows[j] else room.lows[j]
                 room.highs[j] = high if high > room.highs[j] else room.highs[j]
     return n
@@ -86,18 +85,18 @@ def one_bit_suffices(m, c, mass, bound, room):
     return c == 0 and largest * (1.0 + 2.0 * ROUNDING) <= bound * mass
 
 
-@kernel
+@part
 def guess_merits(forest, tree, m, c, n, mass, room):
     """Between what bounds the merit of each feature lies."""
     unit = BITS / mass
     for j in range(m):
-        room.least[j], room.most[j] = guess_numeric(forest, room, n, j, unit)
+        room.least[j], room.most[j] = guess_numeric(forest.gauss, room, n, j, unit)
     for j in range(c):
         first, last = forest.offset[tree, j], forest.offset[tree, j + 1] - 1
         if forest.binary[tree]:
-            room.least[m + j], room.most[m + j] = guess_binary(forest, room, n, first, last, unit)
+            room.least[m + j], room.most[m + j] = guess_binary(forest.counts, room.present, n, first, last, unit)
         else:
-            merit = nominal_merit(forest, room.present, n, first, last) / mass
+            merit = nominal_merit(forest.counts, room.present, n, first, last) / mass
             room.least[m + j] = merit
             room.most[m + j] = merit
 
@@ -124,7 +123,7 @@ def best_split(forest, tree, leaf, m, c, room):
             mass += forest.class_weight[leaf, r]
     spread = math.log(forest.n_rows[leaf]) * BITS
     bound = math.sqrt(spread * spread * forest.log_confidence[tree] / (2.0 * seen))
-    n = sum_up(forest, leaf, m, room)
+    n = sum_up(forest.gauss, forest.row[leaf], m, room)
     if bound >= forest.tie[tree] and one_bit_suffices(m, c, mass, bound, room):
         return -1, 0.0
     guess_merits(forest, tree, m, c, n, mass, room)
@@ -147,10 +146,10 @@ def best_split(forest, tree, leaf, m, c, room):
             continue
         cut = 0.0
         if j < m:
-            merit, cut = numeric_merit(forest, room, n, j, mass, max(floor, room.least[j] - slack))
+            merit, cut = numeric_merit(forest.gauss, room, n, j, mass, max(floor, room.least[j] - slack))
         elif forest.binary[tree]:
             offset = forest.offset[tree]
-            merit, code = binary_merit(forest, room.present, n, offset[j - m], offset[j - m + 1] - 1)
+            merit, code = binary_merit(forest.counts, room.present, n, offset[j - m], offset[j - m + 1] - 1)
             merit /= mass
             cut = float(code)
         else:
