@@ -173,8 +173,7 @@ def tree_learns(forest, tree, g, chunk, t, label, w, s):
         # what a tree learns of the columns' spread includes this example
         chunk.means[t + 1],
         chunk.variances[t + 1],
-        s.weights,
-        s.logs,
+        s.split,
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from edgewise.boosting.own import NOTHING, Own
 from edgewise.learners.foreign_copies import ForeignBank
 from edgewise.learners.forest.layout import Forest
+from edgewise.learners.forest.splitting import SplitRoom, make_split_room
 from edgewise.learners.label_memory import MemoryBank
 from edgewise.learners.linear import LinearBank
 from edgewise.learners.newton import Present, make_present
@@ -113,8 +114,7 @@ class Scratch(NamedTuple):
     slots: np.ndarray
     shares: np.ndarray
     scalings: np.ndarray
-    weights: np.ndarray
-    logs: np.ndarray
+    split: SplitRoom
     p: np.ndarray
     tree_p: np.ndarray
     inputs: np.ndarray
@@ -143,8 +143,7 @@ def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int) -> Sc
         slots=np.zeros((2, forest.nominal.shape[1]), np.uint64),
         shares=np.zeros(forest.nominal.shape[1]),
         scalings=np.zeros(labels, np.int64),
-        weights=np.zeros(labels),
-        logs=np.zeros(labels),
+        split=make_split_room(forest),
         p=np.zeros(k),
         tree_p=np.zeros(per_tree),
         inputs=np.zeros(forest.moments.shape[1] + 1),

@@ -24,8 +24,9 @@ from edgewise.learners.forest.layout import (
     SEEN,
     WEIGHT,
 )
+from edgewise.learners.forest.merits import weight_below
 from edgewise.learners.forest.sleeping import release_rows, shed_rows, stir
-from edgewise.learners.forest.splitting import best_split, weight_below
+from edgewise.learners.forest.splitting import best_split
 from edgewise.learners.forest.statistics import forget, new_row, refresh_precision, update_counts, update_gauss
 
 
@@ -116,7 +117,7 @@ def add_branch(forest, tree, node, code):
 
 
 @part
-def learn(forest, tree, voted_from, majority, bayes, x, codes, m, c, label, w, means, variances, weights, logs):
+def learn(forest, tree, voted_from, majority, bayes, x, codes, m, c, label, w, means, variances, room):
     """Tree learns (x, label) with weight w > 0.
 
     `voted_from` is the node that spoke for x before, `majority` and `bayes` the labels its two predictors named.
@@ -151,7 +152,7 @@ def learn(forest, tree, voted_from, majority, bayes, x, codes, m, c, label, w, m
         and forest.n_nodes[tree] + 2 <= forest.node_limit[tree]
     ):
         forest.tally[leaf, PENDING] = 0.0
-        feature, cut = best_split(forest, tree, leaf, m, c, weights, logs)
+        feature, cut = best_split(forest, tree, leaf, m, c, room)
         if 0 <= feature < m:
             split_numeric(forest, tree, node, feature, cut, m, means, variances)
         elif feature >= m and forest.binary[tree]:

@@ -1,183 +1,164 @@
-"""Which split of a leaf is best, and whether the Hoeffding bound allows it (Domingos and Hulten 2000, Table 1)."""
+"""Which split of a leaf is best, and whether the Hoeffding bound allows it (Domingos and Hulten 2000, Table 1).
+
+The merits of all features are guessed (`guessing`), and only those that can decide are worked out (`merits`).
+"""
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-from edgewise._compile import kernel, routine
-from edgewise.learners.forest.layout import HIGH, LOW, MEAN, SEEN, WEIGHT
-from edgewise.learners.forest.normal import normal_below
-from edgewise.learners.forest.statistics import deviation
+import numpy as np
 
-THRESHOLDS = 10  # candidates per numeric feature, evenly spaced inside the range seen, as in MOA
-LEAST_BRANCH = 0.01  # a split needs two branches with this share of the weight, as in MOA
-TIE = 1e-12  # merits of nominal features tie exactly in theory: rounding must not choose between them
-BITS = 1.0 / math.log(2.0)
+from edgewise._compile import kernel, part, routine
+from edgewise.learners.forest.guessing import NO_CANDIDATE, ROUNDING, guess_binary, guess_numeric
+from edgewise.learners.forest.layout import HIGH, LOW, SEEN, WEIGHT, Forest
+from edgewise.learners.forest.merits import BITS, THRESHOLDS, TIE, binary_merit, nominal_merit, numeric_merit
+
+
+class SplitRoom(NamedTuple):
+    """Working room of `best_split`, for k classes and m numeric and c nominal features."""
+
+    present: np.ndarray  # [k] statistics rows of the classes that the leaf has seen, in order
+    weights: np.ndarray  # [k] their weights in the feature looked at last, and x ln x of these
+    logs: np.ndarray
+    totals: np.ndarray  # [m] weight, least and largest value of each numeric feature
+    lows: np.ndarray
+    highs: np.ndarray
+    least: np.ndarray  # [m + c] between what bounds the merit of each feature lies
+    most: np.ndarray
+    guesses: np.ndarray  # [m, THRESHOLDS] the most that each threshold may gain
+    # one number for each threshold; a power of two, so that the compiler takes several at once
+    cuts: np.ndarray
+    left: np.ndarray
+    inside: np.ndarray
+    whole: np.ndarray
+
+
+def make_split_room(forest: Forest) -> SplitRoom:
+    k, m, c = forest.row.shape[1], forest.numeric.shape[1], forest.nominal.shape[1]
+    return SplitRoom(
+        present=np.zeros(k, np.int64),
+        weights=np.zeros(k),
+        logs=np.zeros(k),
+        totals=np.zeros(m),
+        lows=np.zeros(m),
+        highs=np.zeros(m),
+        least=np.zeros(m + c),
+        most=np.zeros(m + c),
+        guesses=np.zeros((m, THRESHOLDS)),
+        cuts=np.zeros(16),
+        left=np.zeros(16),
+        inside=np.zeros(16),
+        whole=np.zeros(16),
+    )
 
 
 @kernel
-def x_log_x(x):
-    return x * math.log(x) if x > 0.0 else 0.0
-
-
-@kernel
-def weight_below(gauss, j, threshold):
-    """Weight of a class on the left of a threshold: all or nothing outside the range it has shown, else Gaussian."""
-    weight = gauss[WEIGHT, j]
-    if threshold < gauss[LOW, j]:
-        return 0.0
-    if threshold >= gauss[HIGH, j]:
-        return weight
-    width = deviation(gauss, j)
-    if width <= 0.0:
-        return weight if threshold >= gauss[MEAN, j] else 0.0
-    return weight * normal_below((threshold - gauss[MEAN, j]) / width)
-
-
-@kernel
-def numeric_merit(forest, rows, j, weights, logs, mass):
-    """Best threshold of numeric feature j and its information gain in bits; gain 0 if there is no candidate.
-
-    With f(x) = x ln x, n times the gain is f(n) - sum_c f(n_c) - sum_b [f(n_b) - sum_c f(n_bc)]. Only classes whose
-    range the threshold cuts need a logarithm. `weights` and `logs` keep n_c and f(n_c) from feature to feature: without
-    missing values they do not change.
-    """
-    k = rows.size
-    total = 0.0
-    whole = 0.0
-    low, high = math.inf, -math.inf
-    for r in range(k):
+def sum_up(gauss, rows, m, room):
+    """List the classes of a leaf, and add up their weights and ranges for each numeric feature; how many classes."""
+    n = 0
+    for j in range(m):
+        room.totals[j] = 0.0
+        room.lows[j] = math.inf
+        room.highs[j] = -math.inf
+    for r in range(rows.size):
         if rows[r] >= 0:
-            gauss = forest.gauss[rows[r]]
-            weight = gauss[WEIGHT, j]
-            if weight != weights[r]:
-                weights[r] = weight
-                logs[r] = x_log_x(weight)
-            total += weight
-            whole += logs[r]
-            low = min(low, gauss[LOW, j])
-            high = max(high, gauss[HIGH, j])
-    best, chosen = 0.0, 0.0
-    if low < high:
-        impurity = x_log_x(total) - whole
-        for step in range(1, THRESHOLDS + 1):
-            threshold = low + (high - low) * step / (THRESHOLDS + 1)
-            left = 0.0
-            inside = 0.0
-            for r in range(k):
-                if rows[r] >= 0:
-                    gauss = forest.gauss[rows[r]]
-                    below = weight_below(gauss, j, threshold)
-                    left += below
-                    if below <= 0.0 or below >= weights[r]:
-                        inside += logs[r]
-                    else:
-                        inside += x_log_x(below) + x_log_x(weights[r] - below)
-            right = total - left
-            if left >= LEAST_BRANCH * total and right >= LEAST_BRANCH * total:
-                merit = (impurity - (x_log_x(left) + x_log_x(right) - inside)) / mass * BITS
-                if merit > best + TIE:
-                    best, chosen = merit, threshold
-    return best, chosen
+            room.present[n] = rows[r]
+            room.weights[n] = -1.0
+            n += 1
+            row = gauss[rows[r]]
+            for j in range(m):
+                low, high = row[LOW, j], row[HIGH, j]
+                room.totals[j] += row[WEIGHT, j]
+                room.lows[j] = low if low < room.lows[j] else room.lows[j]
+                room.highs[j] = high if high > room.highs[j] else room.highs[j]
+    return n
 
 
 @kernel
-def nominal_merit(forest, rows, first, last):
-    """Information gain in bits, times the feature's counted weight, of a branch for each code; 0 if no candidate."""
-    k = rows.size
-    total = 0.0
-    inside = 0.0
-    for r in range(k):
-        if rows[r] >= 0:
-            weight = forest.counts[rows[r], last]
-            total += weight
-            inside += x_log_x(weight)
-    branches = 0.0
-    large = 0
-    for v in range(first, last):
-        weight = 0.0
-        for r in range(k):
-            if rows[r] >= 0:
-                weight += forest.counts[rows[r], v]
-        if weight > 0.0:
-            if weight >= LEAST_BRANCH * total:
-                large += 1
-            branches += x_log_x(weight)
-            for r in range(k):
-                if rows[r] >= 0:
-                    branches -= x_log_x(forest.counts[rows[r], v])
-    if large < 2:
-        return 0.0
-    return (x_log_x(total) - inside - branches) * BITS
+def one_bit_suffices(m, c, mass, bound, room):
+    """Whether no split can gain more than the bound, as two branches tell at most one bit of what a feature counted."""
+    largest = 0.0
+    for j in range(m):
+        largest = max(largest, room.totals[j])
+    return c == 0 and largest * (1.0 + 2.0 * ROUNDING) <= bound * mass
 
 
-@kernel
-def binary_merit(forest, rows, first, last):
-    """The code whose split from all others gains most, and that gain in bits times the feature's counted weight."""
-    k = rows.size
-    total = 0.0
-    whole = 0.0
-    for r in range(k):
-        if rows[r] >= 0:
-            weight = forest.counts[rows[r], last]
-            total += weight
-            whole += x_log_x(weight)
-    impurity = x_log_x(total) - whole
-    best, chosen = 0.0, 0
-    for v in range(first, last):
-        equal = 0.0
-        inside = 0.0
-        for r in range(k):
-            if rows[r] >= 0:
-                of_class = forest.counts[rows[r], v]
-                equal += of_class
-                inside += x_log_x(of_class) + x_log_x(forest.counts[rows[r], last] - of_class)
-        rest = total - equal
-        if equal >= LEAST_BRANCH * total and rest >= LEAST_BRANCH * total and equal > 0.0:
-            merit = (impurity - (x_log_x(equal) + x_log_x(rest) - inside)) * BITS
-            if merit > best + TIE:
-                best, chosen = merit, v - first
-    return best, chosen
+@part
+def guess_merits(forest, tree, m, c, n, mass, room):
+    """Between what bounds the merit of each feature lies."""
+    unit = BITS / mass
+    for j in range(m):
+        room.least[j], room.most[j] = guess_numeric(forest.gauss, room, n, j, unit)
+    for j in range(c):
+        first, last = forest.offset[tree, j], forest.offset[tree, j + 1] - 1
+        if forest.binary[tree]:
+            room.least[m + j], room.most[m + j] = guess_binary(forest.counts, room.present, n, first, last, unit)
+        else:
+            merit = nominal_merit(forest.counts, room.present, n, first, last) / mass
+            room.least[m + j] = merit
+            room.most[m + j] = merit
 
 
 @routine
-def best_split(forest, tree, leaf, m, c, weights, logs):
+def best_split(forest, tree, leaf, m, c, room):
     """The split that the leaf should make: feature (numeric ones first) and threshold or code; feature -1 if none yet.
 
     Splits when the gain of the best feature exceeds that of the next (or of not splitting: 0) by more than the
     Hoeffding bound, or when the bound has fallen below the tree's tie threshold.
+
+    **Why leaving candidates out changes nothing.** Candidates are taken in order, and one becomes the best if it gains
+    more than the best so far by TIE. Let (g, g + TIE] be free of merits. The first candidate above it becomes the best,
+    whatever came before, and no candidate below matters from then on: what lies below g may be left out, or be anything
+    below g. With N candidates, such a gap lies within N TIE under the largest merit; and within N TIE under the second,
+    with two features above it, which are then the best and the second whatever came before. So all that may come within
+    2 N TIE of the largest (or the second largest, where the gap between them counts) is worked out, and nothing else.
     """
-    rows = forest.row[leaf]
     seen = forest.tally[leaf, SEEN]
-    best, second = 0.0, 0.0
-    feature, threshold = -1, 0.0
     mass = seen
     if forest.warm[tree]:
         mass = 0.0
-        for r in range(rows.size):
+        for r in range(forest.row.shape[1]):
             mass += forest.class_weight[leaf, r]
-    for r in range(rows.size):
-        weights[r] = -1.0
+    spread = math.log(forest.n_rows[leaf]) * BITS
+    bound = math.sqrt(spread * spread * forest.log_confidence[tree] / (2.0 * seen))
+    n = sum_up(forest.gauss, forest.row[leaf], m, room)
+    if bound >= forest.tie[tree] and one_bit_suffices(m, c, mass, bound, room):
+        return -1, 0.0
+    guess_merits(forest, tree, m, c, n, mass, room)
+    slack = 2.0 * TIE * (THRESHOLDS * m + c + 2)
+    top, best, second = 0.0, 0.0, 0.0
     for j in range(m + c):
+        top = max(top, room.most[j])
+        second = max(second, min(best, room.least[j]))
+        best = max(best, room.least[j])
+    if bound < forest.tie[tree]:
+        floor = best - slack
+    elif top - second + slack <= bound:
+        return -1, 0.0
+    else:
+        floor = second - slack
+    best, second = 0.0, 0.0
+    feature, threshold = -1, 0.0
+    for j in range(m + c):
+        if room.most[j] < floor or room.most[j] == NO_CANDIDATE:
+            continue
         cut = 0.0
         if j < m:
-            merit, cut = numeric_merit(forest, rows, j, weights, logs, mass)
-        else:
+            merit, cut = numeric_merit(forest.gauss, room, n, j, mass, max(floor, room.least[j] - slack))
+        elif forest.binary[tree]:
             offset = forest.offset[tree]
-            first, last = offset[j - m], offset[j - m + 1] - 1
-            if forest.binary[tree]:
-                merit, code = binary_merit(forest, rows, first, last)
-                merit /= mass
-                cut = float(code)
-            else:
-                merit = nominal_merit(forest, rows, first, last) / mass
+            merit, code = binary_merit(forest.counts, room.present, n, offset[j - m], offset[j - m + 1] - 1)
+            merit /= mass
+            cut = float(code)
+        else:
+            merit = room.most[j]
         if merit > best + TIE:
             second = best
             best, feature, threshold = merit, j, cut
         elif merit > second:
             second = merit
-    spread = math.log(forest.n_rows[leaf]) * BITS
-    bound = math.sqrt(spread * spread * forest.log_confidence[tree] / (2.0 * seen))
     if feature >= 0 and (best - second > bound or bound < forest.tie[tree]):
         return feature, threshold
     return -1, 0.0
