@@ -52,7 +52,6 @@ def tree_speaks(forest, tree, g, s):
         s.shape[1],
         s.shape[2] == 1,
         s.evidence,
-        s.likelihoods,
         s.slots,
         s.shares,
         s.scalings,

@@ -166,15 +166,16 @@ def follow_experts(plan, committee, chunk, trace, losses, gaps, weights, labels,
         if plan.rule == GRADIENT:
             for i in range(n_learners):
                 losses[i] = trace.expert_losses[i, t]
-                labels[i] = trace.expert_labels[i, t]
             for l in range(shares.size):
                 decisions[t, l] = trace.mean[t, l] / trace.total[t, 0] if trace.total[t, 0] > 0.0 else 0.0
             expert_weights(losses, gaps, weights)
             if plan.follow == DRAW and chunk.labels[t] >= 0:
-                guesses[t] = labels[drawn(weights, chunk.uniforms[t, 0])]
+                guesses[t] = trace.expert_labels[drawn(weights, chunk.uniforms[t, 0]), t]
             elif plan.follow == BEST:
-                guesses[t] = labels[heaviest(weights)]
+                guesses[t] = trace.expert_labels[heaviest(weights), t]
             else:
+                for i in range(n_learners):
+                    labels[i] = trace.expert_labels[i, t]
                 guesses[t] = voted(weights, labels, shares)
             if plan.calibrate:
                 sharpen(committee.sharpness, decisions[t])

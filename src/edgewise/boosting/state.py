@@ -110,7 +110,6 @@ class Scratch(NamedTuple):
     codes: np.ndarray
     shape: np.ndarray  # numeric features, nominal features, whether no numeric value is missing
     evidence: np.ndarray
-    likelihoods: np.ndarray
     slots: np.ndarray
     shares: np.ndarray
     scalings: np.ndarray
@@ -139,7 +138,6 @@ def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int) -> Sc
         codes=np.zeros(forest.nominal.shape[1], np.int32),
         shape=np.zeros(3, np.int64),
         evidence=np.zeros(labels),
-        likelihoods=np.zeros(labels),
         slots=np.zeros((2, forest.nominal.shape[1]), np.uint64),
         shares=np.zeros(forest.nominal.shape[1]),
         scalings=np.zeros(labels, np.int64),

@@ -64,14 +64,14 @@ def numeric_evidence(gauss, constant, x, m, complete):
 
 @kernel
 def nominal_likelihoods(forest, leaf, offset, codes, c, likelihoods, slots, shares, scalings):
-    """Multiply a positive number per class with the probability of every code under the class, up to a common factor.
+    """Fill `likelihoods` with every class's weight times the probability of every code under it, up to a common factor.
 
     A code's probability is an m-estimate (Cestnik 1990) with m = 1: (n_vc + n_v/n) / (n_c + 1), shrunk towards its
     share in the leaf. It is never 0 or 1, so no count can erase a class or make it certain. Where every example of the
-    leaf showed every feature, n and n_c do not change from feature to feature and are divided by once. Products that
-    grow too small are scaled up, and classes that needed this more often than others are scaled down at the end.
+    leaf showed every feature, n and n_c do not change from feature to feature and are divided by once.
     """
     rows, margin, seen = forest.row[leaf], forest.margin[leaf], forest.tally[leaf, SEEN]
+    weights = forest.class_weight[leaf]
     told = np.uint64(0)
     unseen = 0.0
     for j in range(c):
@@ -87,24 +87,39 @@ def nominal_likelihoods(forest, leaf, offset, codes, c, likelihoods, slots, shar
     inverse = 1.0 / seen if whole else 0.0
     for j in range(told):
         shares[j] *= inverse if whole else 1.0 / margin[slots[1, j]]
+    tiny = not whole
+    if whole:
+        for r in range(rows.size):
+            if rows[r] >= 0:
+                counts = forest.counts[rows[r]]
+                inverse = 1.0 / (counts[slots[1, 0]] + 1.0)
+                product = weights[r]
+                for j in range(told):
+                    product *= (counts[slots[0, j]] + shares[j]) * inverse
+                likelihoods[r] = product
+                tiny |= product < PRODUCT_BOTTOM
+    if tiny:
+        scaled_likelihoods(forest, rows, weights, whole, told, likelihoods, slots, shares, scalings)
+
+
+@kernel
+def scaled_likelihoods(forest, rows, weights, whole, told, likelihoods, slots, shares, scalings):
+    """What `nominal_likelihoods` does one feature after the other: products that grow too small are scaled up.
+
+    Classes that needed this more often than others are scaled down at the end.
+    """
     scaled = False
     for r in range(rows.size):
         scalings[r] = 0
-        if rows[r] >= 0:
+        if rows[r] >= 0 and (not whole or likelihoods[r] < PRODUCT_BOTTOM):
             counts = forest.counts[rows[r]]
-            product = likelihoods[r]
-            if whole:
-                inverse = 1.0 / (counts[slots[1, 0]] + 1.0)
-                for j in range(told):
-                    product *= (counts[slots[0, j]] + shares[j]) * inverse
-            if not whole or product < PRODUCT_BOTTOM:
-                product = likelihoods[r]
-                for j in range(told):
-                    product *= (counts[slots[0, j]] + shares[j]) / (counts[slots[1, j]] + 1.0)
-                    if product < PRODUCT_BOTTOM:
-                        product *= PRODUCT_TOP
-                        scalings[r] += 1
-                        scaled = True
+            product = weights[r]
+            for j in range(told):
+                product *= (counts[slots[0, j]] + shares[j]) / (counts[slots[1, j]] + 1.0)
+                if product < PRODUCT_BOTTOM:
+                    product *= PRODUCT_TOP
+                    scalings[r] += 1
+                    scaled = True
             likelihoods[r] = product
     if scaled:
         same_scale(rows, likelihoods, scalings)
@@ -123,7 +138,7 @@ def same_scale(rows, likelihoods, scalings):
 
 
 @part
-def leaf_labels(forest, tree, leaf, x, codes, m, c, complete, evidence, likelihoods, slots, shares, scalings):
+def leaf_labels(forest, tree, leaf, x, codes, m, c, complete, evidence, slots, shares, scalings):
     """The labels that majority and naive Bayes name, and by which of them the leaf goes (MIXED: by both).
 
     Leaves every class's share times its likelihood in `evidence`, for `leaf_probabilities`: its logarithm where there
@@ -135,14 +150,11 @@ def leaf_labels(forest, tree, leaf, x, codes, m, c, complete, evidence, likeliho
     if mode == MAJORITY or forest.n_rows[leaf] == 0:
         return majority, majority, MAJORITY
     rows = forest.row[leaf]
-    for r in range(weights.size):
-        likelihoods[r] = weights[r]
-    nominal_likelihoods(forest, leaf, forest.offset[tree], codes, c, likelihoods, slots, shares, scalings)
-    for r in range(weights.size):
-        if rows[r] >= 0:
-            evidence[r] = likelihoods[r]
-            if m > 0:
-                evidence[r] = math.log(max(likelihoods[r], LEAST_LIKELIHOOD)) + numeric_evidence(
+    nominal_likelihoods(forest, leaf, forest.offset[tree], codes, c, evidence, slots, shares, scalings)
+    if m > 0:
+        for r in range(weights.size):
+            if rows[r] >= 0:
+                evidence[r] = math.log(max(evidence[r], LEAST_LIKELIHOOD)) + numeric_evidence(
                     forest.gauss[rows[r]], forest.constant[rows[r]], x, m, complete
                 )
     bayes = -1
