@@ -23,7 +23,7 @@ from edgewise.boosting.stream_classifier import StreamClassifier
 from edgewise.boosting.stream_ensemble import CHUNK_ROWS
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.theory.bounds import Bound, majority_bound
-from edgewise.theory.potentials import Potentials, zero_one_potentials
+from edgewise.theory.potential_tables import Potentials, zero_one_potentials
 
 
 class OnlineMBBM(StreamClassifier):

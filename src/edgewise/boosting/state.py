@@ -15,7 +15,7 @@ from edgewise.learners.foreign_copies import ForeignBank
 from edgewise.learners.forest.layout import Forest
 from edgewise.learners.label_memory import MemoryBank
 from edgewise.learners.linear import LinearBank
-from edgewise.theory.potentials import Potentials
+from edgewise.theory.potential_tables import Potentials
 
 GRADIENT, POTENTIAL, POISSON, UNIFORM, OWN_RULE = 0, 1, 2, 3, 4
 COST, ARGMAX, PROBABILITY = 0, 1, 2
