@@ -1,14 +1,14 @@
 """Tables for the exact potentials of the 0-1 loss: what `potentials` looks up, made once for (k, n_learners, edge).
 
-Jung, Goetz, Tewari: "Online Multiclass Boosting" (NeurIPS 2017), eq. (16); letters and method are those of `potentials`.
+Jung, Goetz, Tewari: "Online Multiclass Boosting" (NeurIPS 2017), eq. (16). How it is evaluated: `winning_chances`.
 
 | paper              | here                       | meaning                                                        |
 |--------------------|----------------------------|----------------------------------------------------------------|
 | N, k, gamma        | `n_learners`, `k`, `edge`  |                                                                |
 | u_gamma^r          | `right`, `wrong`           | chance that the baseline draws r, and each other label         |
 
-The tables of N = 100 take 1 to 5 MB, powers of the truncated exponentials at most `POWERS_BUDGET`, and the memo 32 bytes
-for each of its 2**memo_bits slots: 8 MB as a rule, whatever is asked for.
+For N = 100 the tables take 1 to 5 MB: they grow with N^2, and with k up to `POWERS_BUDGET`. The memo takes 32 bytes for
+each of its 2**memo_bits slots, 8 MB as a rule, however many states come up: a new one takes the place of another.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ import numpy as np
 
 # Chances and coefficients that are left out: as small as the rounding error of a potential.
 NEGLIGIBLE = 1e-15
+# Up to so many labels the sum (16) itself is quicker than Cauchy's integral.
+FEW_LABELS = 4
 # Bytes that the powers of the truncated exponentials may take; more powers save multiplications.
 POWERS_BUDGET = 32 << 20
 
@@ -37,8 +39,12 @@ class Potentials(NamedTuple):
     free: np.ndarray  # [draws]: a label that may be drawn this often is no constraint (negligible chance)
     own_first: np.ndarray  # [draws]: fewer draws of the true label are negligible
     own_stop: np.ndarray  # [draws]: this many draws of the true label, or more, are negligible
+    mass: np.ndarray  # [draws, x]: chance of x draws of the true label
     tails: np.ndarray  # [draws, x]: chance of x or more draws of the true label
     others: np.ndarray  # [draws, x]: bound on the chance that some other label is drawn x times or more
+    direct: bool  # whether (16) is summed as it stands
+    below: np.ndarray  # [c, n]: chance that one of two labels is drawn less than c times in n draws of either
+    third: np.ndarray  # [n, j]: chance that j of n draws are of the third label, if there is one
     circle: np.ndarray  # [draws]: which circle
     points: np.ndarray  # [g]: number of points in the upper half plane, J
     caps: np.ndarray  # [g]: number of different caps
@@ -51,22 +57,30 @@ class Potentials(NamedTuple):
     powers: int  # n goes up to this
     turns_at: np.ndarray  # [draws]: where the row of draws begins in `turns`
     turns: np.ndarray  # [2, (draws, point)]: draws! z^-draws / J
+    # the memo
     hashes: np.ndarray  # [n_learners + lead, 2]: a state's two keys are sums of these, for any order of the labels
     salts: np.ndarray  # [draws, 2]
     memo_keys: np.ndarray  # [slot, 2]: 0 if nothing is there
     memo_values: np.ndarray  # [slot, 2]: chance to win, and the same tilted
-    leads: np.ndarray  # [k] scratch: distinct leads, increasing
-    sizes: np.ndarray  # [k] scratch: number of labels with this lead
-    product: np.ndarray  # [2, (x, point)] scratch
-    total: np.ndarray  # [4, point] scratch: two complex sums
-    kinds: np.ndarray  # [k] scratch: labels with equal votes are of one kind
-    members: np.ndarray  # [3, k] scratch: size, first and second label of each kind
-    kind_costs: np.ndarray  # [k] scratch
-    kind_chances: np.ndarray  # [k] scratch
+    # scratch
+    leads: np.ndarray  # [k]: distinct leads, increasing
+    sizes: np.ndarray  # [k]: number of labels with this lead
+    product: np.ndarray  # [2, (x, point)]
+    total: np.ndarray  # [4, point]: two complex sums
+    kinds: np.ndarray  # [k]: labels with equal votes are of one kind
+    members: np.ndarray  # [3, k]: size, first and second label of each kind
+    kind_costs: np.ndarray  # [k]
+    kind_chances: np.ndarray  # [k]
 
 
-def zero_one_potentials(k: int, n_learners: int, edge: float, memo_bits: int = 18) -> Potentials:
-    """Tables for `k` labels, `n_learners` learners and the edge gamma; 2**memo_bits results are kept for reuse."""
+def zero_one_potentials(
+    k: int, n_learners: int, edge: float, memo_bits: int = 18, *, direct: bool = False
+) -> Potentials:
+    """Tables for `k` labels, `n_learners` learners and the edge gamma; 2**memo_bits results are kept for reuse.
+
+    `direct`: with few labels, (16) is summed as it stands. That takes less than half the time, and rounding costs three
+    times as much: up to 1e-14, too much for whoever divides by small differences of potentials, as in eq. (5).
+    """
     if k < 2:
         raise ValueError(f"k={k}: at least 2 labels are needed")
     if n_learners < 1:
@@ -84,13 +98,15 @@ def zero_one_potentials(k: int, n_learners: int, edge: float, memo_bits: int = 1
     own_stop = (tails >= NEGLIGIBLE).sum(axis=1)
     others = (k - 1) * _tails(_binomial(n_learners, wrong))
     free = (others >= NEGLIGIBLE).sum(axis=1)
+    direct = direct and k <= FEW_LABELS
+    few, many = (n_learners, 0) if direct else (0, n_learners)
 
     circle = np.zeros(n_learners + 1, np.int64)
     turns: list[np.ndarray] = [np.zeros(0)]
     own: list[np.ndarray] = []
     whole: list[np.ndarray] = []
     series: list[np.ndarray] = []
-    for g, (first, last) in enumerate(_runs(n_learners)):
+    for g, (first, last) in enumerate(_runs(many)):
         circle[first : last + 1] = g
         # Below the middle: the Poisson weights, which bound the coefficients left out, fall off more slowly upwards.
         radius = 0.45 * (first + last)
@@ -106,9 +122,9 @@ def zero_one_potentials(k: int, n_learners: int, edge: float, memo_bits: int = 1
         series.append(_terms(n, wrong * radius, max(int(free[last]) - 1, 1) if k > 2 else 1).cumsum(axis=0))
 
     size = sum(16 * partial.size for partial in series)
-    powers = max(1, min(k - 1, POWERS_BUDGET // size))
+    powers = max(1, min(k - 1, POWERS_BUDGET // max(size, 1)))
     factors = [np.cumprod(np.repeat(rows[None], powers, axis=0), axis=0) for rows in series]
-    caps, points = np.array([rows.shape for rows in series]).T.copy()
+    caps, points = np.array([rows.shape for rows in series], np.int64).reshape(-1, 2).T.copy()
 
     draw = np.random.default_rng(0)
     # So small that no sum of k of them and a salt overflows.
@@ -121,8 +137,12 @@ def zero_one_potentials(k: int, n_learners: int, edge: float, memo_bits: int = 1
         free=free,
         own_first=own_first,
         own_stop=own_stop,
+        mass=mass,
         tails=tails,
         others=others,
+        direct=direct,
+        below=_below(_binomial(few, 0.5)),
+        third=_binomial(few, 1.0 / 3.0 if k == 4 else 0.0),
         circle=circle,
         points=points,
         caps=caps,
@@ -141,8 +161,8 @@ def zero_one_potentials(k: int, n_learners: int, edge: float, memo_bits: int = 1
         memo_values=np.zeros((1 << memo_bits, 2)),
         leads=np.zeros(k, np.int64),
         sizes=np.zeros(k, np.int64),
-        product=np.zeros((2, max(table.size for table in own))),
-        total=np.zeros((4, points.max())),
+        product=np.zeros((2, max((table.size for table in own), default=0))),
+        total=np.zeros((4, points.max(initial=0))),
         kinds=np.zeros(k, np.int64),
         members=np.zeros((3, k), np.int64),
         kind_costs=np.zeros(k),
@@ -178,6 +198,11 @@ def _binomial(n: int, chance: float) -> np.ndarray:
 def _tails(mass: np.ndarray) -> np.ndarray:
     """[draws, x]: the chance of x or more."""
     return np.ascontiguousarray(np.cumsum(mass[:, ::-1], axis=1)[:, ::-1])
+
+
+def _below(mass: np.ndarray) -> np.ndarray:
+    """[c, draws]: the chance of less than c, c from 0 to the most draws + 1."""
+    return np.concatenate([np.zeros((1, len(mass))), np.cumsum(mass, axis=1).T[:-1]])
 
 
 def _runs(n: int) -> list[tuple[int, int]]:
@@ -231,7 +256,7 @@ def _terms(n: int, radius: float, orders: int) -> np.ndarray:
 
 def _join(tables: list[np.ndarray]) -> np.ndarray:
     """[2, :]: the real parts and the imaginary parts of all tables, one after the other."""
-    flat = np.concatenate([table.ravel() for table in tables])
+    flat = np.concatenate([np.zeros(0), *(table.ravel() for table in tables)])
     return np.stack([flat.real, flat.imag])
 
 

@@ -13,23 +13,13 @@ Jung, Goetz, Tewari: "Online Multiclass Boosting" (NeurIPS 2017), Section 3 and 
 | D_t^i              | `normalized_costs`         | eq. (5), with m = N - i                                        |
 | phi_N^1(0)         | `asymptotic_error`         | Theorem 2, Figure 1                                            |
 
-**How (16) is evaluated.** Label r wins if each other label l is drawn less than x + c_l times, where x counts the draws
-of r and c_l = s(r) - s(l) is its lead over l. With E_c(z) the first c terms of the exponential series,
-
-    1 - phi_m(s) = m! [z^m] G(z),    G(z) = sum_x (right z)^x / x! * prod_l E_{x + c_l}(wrong z).
-
-The coefficient is Cauchy's integral, and on 2J points of a circle |z| = rho near m the sum over the points is exact up
-to the coefficients of order m +- 2J, m +- 4J, ..., which J makes negligible. All coefficients are positive and bounded
-by those of exp(z), so that rounding costs no more than about sqrt(2 pi m) units in the last place of 1. Values of E_c
-and of its powers are tabulated for a few radii, scaled by exp(-wrong rho) so that nothing overflows.
-
 **Importance in one pass.** By (3) the sum over k labels in line 11 is [phi_{m+1}(s) - phi_m(s + e_r)] / wrong. With X
 the draws of r among m + 1, weighting by X / E[X] gives one of these draws to r for certain, hence
 
     w = E[(X / E[X] - 1) * 1{r wins}] / wrong,    E[X] = right (m + 1),
 
-and `importance` costs as much as one potential: both come from one product, and the memo keeps both for a state. A state
-is (draws, multiset of leads), so that the state that a vote leads to is the one that the next learner asks for.
+and `importance` costs as much as one potential: both come from one sum, and the memo keeps both for a state. A state is
+(draws, multiset of leads), so that the state that a vote leads to is the one that the next learner asks for.
 """
 
 from __future__ import annotations
@@ -38,7 +28,8 @@ import numpy as np
 
 from edgewise._compile import kernel, routine
 from edgewise.theory.losses import cheapest
-from edgewise.theory.potential_tables import NEGLIGIBLE, Potentials, zero_one_potentials
+from edgewise.theory.potential_tables import Potentials, zero_one_potentials
+from edgewise.theory.winning_chances import evaluate
 
 # Importances and row sums of costs below this are rounding errors of two potentials that agree, and count as 0.
 RESOLUTION = 1e-12
@@ -99,7 +90,7 @@ def _kinds_of(p: Potentials, votes: np.ndarray) -> int:
 
 @kernel
 def _costs_of_kind(p: Potentials, m: int, votes: np.ndarray, n_kinds: int, kind: int) -> float:
-    """C(r, l) - C(r, r) of eq. (4) into `p.kind_costs`, by the kind of l, for r of this kind; 1/w, or 0 where w is 0."""
+    """C(r, l) - C(r, r) of eq. (4) into `p.kind_costs`, by the kind of l, with r of this kind; 1/w, or 0 if w is 0."""
     r = p.members[1, kind]
     least = potential_after(p, m, r, votes, r)
     weight = 0.0
@@ -128,6 +119,16 @@ def normalized_costs(p: Potentials, m: int, votes: np.ndarray, costs: np.ndarray
                     costs[row, l] = 0.0 if l == row else scale * p.kind_costs[p.kinds[l]]
 
 
+@kernel
+def _decided(p: Potentials, m: int, votes: np.ndarray) -> bool:
+    """Whether the leading label wins whatever the next vote is, and all of D is 0: it leads by `free` + 1 or more."""
+    first = second = -1.0
+    for l in range(p.k):
+        second = max(second, min(first, votes[l]))
+        first = max(first, votes[l])
+    return first - second >= max(p.free[m] + 1, p.own_stop[m])
+
+
 @routine
 def cheapest_label(
     p: Potentials, m: int, votes: np.ndarray, chances: np.ndarray, costs: np.ndarray, matrix: np.ndarray
@@ -135,10 +136,14 @@ def cheapest_label(
     """The label l for which the sum over r of chances(r) D(r, l) is least; `costs` and `matrix` are working room.
 
     A row of D is nonnegative and sums to 1 or 0, so it changes the difference of two labels' sums by chances(r) at
-    most. Rows come in order of their chances, and as a rule one or two settle which label is cheapest.
+    most. Rows come in order of their chances, and as a rule one or two settle which label is cheapest. Where no vote
+    costs anything it is the first label, as with all ties.
     """
+    if _decided(p, m, votes):
+        return 0
     n_kinds = _kinds_of(p, votes)
     left = 0.0
+    nothing = True
     for kind in range(n_kinds):
         p.kind_chances[kind] = 0.0
     for l in range(p.k):
@@ -154,6 +159,7 @@ def cheapest_label(
         p.kind_chances[likeliest] = -1.0
         left -= chance
         scale = _costs_of_kind(p, m, votes, n_kinds, likeliest)
+        nothing = nothing and scale == 0.0
         best = 0
         second = np.inf
         for l in range(p.k):
@@ -166,6 +172,8 @@ def cheapest_label(
                 second = min(second, costs[l])
         if second - costs[best] > left + CLEAR:
             return best
+    if nothing:
+        return 0
     normalized_costs(p, m, votes, matrix)
     for l in range(p.k):
         costs[l] = 0.0
@@ -230,133 +238,7 @@ def _place(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int)
         return WON
     slot = key & (p.memo_keys.shape[0] - 1)
     if p.memo_keys[slot, 0] != key or p.memo_keys[slot, 1] != check:
-        _evaluate(p, draws, label, votes, extra, slot)
+        evaluate(p, draws, label, votes, extra, slot)
         p.memo_keys[slot, 0] = key
         p.memo_keys[slot, 1] = check
     return slot
-
-
-@routine
-def _evaluate(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, slot: int) -> None:
-    """E[1{label wins}] and E[(X / E[X] - 1) 1{label wins}] from votes + e_extra into the memo's slot.
-
-    X is how often `label` is drawn in `draws` draws of the baseline.
-    """
-    n_leads = 0
-    own = int(votes[label]) + (label == extra)
-    for l in range(p.k):
-        lead = own - int(votes[l]) - (l == extra)
-        if lead < p.free[draws] and l != label:
-            n_leads = _count(p, n_leads, lead)
-    p.memo_values[slot, 0], p.memo_values[slot, 1] = _integrate(p, draws, n_leads)
-
-
-@kernel
-def _count(p: Potentials, n_leads: int, lead: int) -> int:
-    """Add a label to the sorted groups of equal leads; returns the number of groups."""
-    i = n_leads
-    while i > 0 and p.leads[i - 1] > lead:
-        i -= 1
-    if i > 0 and p.leads[i - 1] == lead:
-        p.sizes[i - 1] += 1
-        return n_leads
-    for j in range(n_leads, i, -1):
-        p.leads[j] = p.leads[j - 1]
-        p.sizes[j] = p.sizes[j - 1]
-    p.leads[i] = lead
-    p.sizes[i] = 1
-    return n_leads + 1
-
-
-@kernel
-def _integrate(p: Potentials, draws: int, n_leads: int) -> tuple[float, float]:
-    """The two expectations of `_evaluate` as coefficients of G, for the groups in `leads` and `sizes`."""
-    free = p.free[draws]
-    bounded = 0
-    room = 0
-    for i in range(n_leads):
-        bounded += p.sizes[i]
-        room += p.sizes[i] * (p.leads[i] - 1)
-    unbounded = p.k - 1 - bounded
-    first = max(p.own_first[draws], 1 - p.leads[0])
-    if unbounded == 0:
-        # The others can take no more than k - 1 times x - 1, plus their leads, of the draws - x.
-        first = max(first, -((room - draws) // p.k))
-    # From here on no other label can catch up, or it is negligible that r is drawn so often and yet one does.
-    stop = min(free - p.leads[0], (draws - p.leads[0]) // 2 + 1, p.own_stop[draws])
-    while stop > max(first, 1) and p.tails[draws, stop - 1] * p.others[draws, p.leads[0] + stop - 1] < NEGLIGIBLE:
-        stop -= 1
-    stop = max(stop, first)
-
-    g = p.circle[draws]
-    n = p.points[g]
-    # The rows of one group, for x after x, lie one after the other: one long loop. Slices, because Numba vectorizes no
-    # loop whose index it cannot see to be positive.
-    begun = False
-    for i in range(n_leads):
-        length = n * (min(stop, free - p.leads[i]) - first)
-        times = p.sizes[i]
-        while times > 0 and length > 0:
-            power = min(times, p.powers)
-            start = p.factors_at[g] + n * ((power - 1) * p.caps[g] + p.leads[i] + first - 1)
-            c, d = p.factors[0, start : start + length], p.factors[1, start : start + length]
-            real, imag = p.product[0, :length], p.product[1, :length]
-            if begun:
-                _multiply(real, imag, c, d)
-            else:
-                start = p.own_at[g] + n * first
-                _set_product(real, imag, p.own[0, start : start + length], p.own[1, start : start + length], c, d)
-                begun = True
-            times -= power
-
-    for i in range(4):
-        for j in range(n):
-            p.total[i, j] = 0.0
-    whole = unbounded
-    below = n_leads
-    for x in range(first, stop):
-        while p.leads[below - 1] + x >= free:
-            below -= 1
-            whole += p.sizes[below]
-        start = n * (x - first)
-        a, b = p.product[0, start : start + n], p.product[1, start : start + n]
-        if whole > 0:
-            start = p.whole_at[g] + n * whole
-            _multiply(a, b, p.whole[0, start : start + n], p.whole[1, start : start + n])
-        tilt = x / (p.right * draws) - 1.0
-        _add(p.total[0, :n], p.total[2, :n], tilt, a)
-        _add(p.total[1, :n], p.total[3, :n], tilt, b)
-    start = p.turns_at[draws]
-    c, d = p.turns[0, start : start + n], p.turns[1, start : start + n]
-    wins = tilted = 0.0
-    for j in range(n):
-        wins += p.total[0, j] * c[j] - p.total[1, j] * d[j]
-        tilted += p.total[2, j] * c[j] - p.total[3, j] * d[j]
-    return wins + p.tails[draws, stop], tilted + p.tails[draws - 1, stop - 1] - p.tails[draws, stop]
-
-
-@kernel
-def _add(total: np.ndarray, tilted: np.ndarray, tilt: float, a: np.ndarray) -> None:
-    """Add a to `total`, and tilt times a to `tilted`."""
-    for j in range(total.size):
-        total[j] += a[j]
-        tilted[j] += tilt * a[j]
-
-
-@kernel
-def _set_product(
-    real: np.ndarray, imag: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray
-) -> None:
-    """(a + i b)(c + i d) into real + i imag, apart from them in memory."""
-    for j in range(real.size):
-        real[j] = a[j] * c[j] - b[j] * d[j]
-        imag[j] = a[j] * d[j] + b[j] * c[j]
-
-
-@kernel
-def _multiply(real: np.ndarray, imag: np.ndarray, c: np.ndarray, d: np.ndarray) -> None:
-    """Multiply real + i imag by c + i d."""
-    for j in range(real.size):
-        a, b = real[j], imag[j]
-        real[j] = a * c[j] - b * d[j]
-        imag[j] = a * d[j] + b * c[j]
