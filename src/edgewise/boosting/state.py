@@ -122,7 +122,6 @@ class Scratch(NamedTuple):
     bayes: np.ndarray
     costs: np.ndarray
     slopes: np.ndarray
-    matrix: np.ndarray
     # [foreign learners, k] their distributions, which Python writes before a kernel asks; and the importance with which
     # they are to learn each label, which Python hands on
     said: np.ndarray
@@ -151,7 +150,6 @@ def make_scratch(forest: Forest, k: int, n_foreign: int) -> Scratch:
         bayes=np.zeros(k, np.int64),
         costs=np.zeros(k),
         slopes=np.zeros(k),
-        matrix=np.zeros((k, k)),
         said=np.zeros((n_foreign, k)),
         taught=np.zeros((n_foreign, k)),
     )

@@ -121,7 +121,7 @@ def normalized_costs(p: Potentials, m: int, votes: np.ndarray, costs: np.ndarray
 
 @kernel
 def _decided(p: Potentials, m: int, votes: np.ndarray) -> bool:
-    """Whether the leading label wins whatever the next vote is, and all of D is 0: it leads by `free` + 1 or more."""
+    """Whether the leading label wins whatever the next vote is: then all of D is 0."""
     first = second = -1.0
     for l in range(p.k):
         second = max(second, min(first, votes[l]))
@@ -130,20 +130,16 @@ def _decided(p: Potentials, m: int, votes: np.ndarray) -> bool:
 
 
 @routine
-def cheapest_label(
-    p: Potentials, m: int, votes: np.ndarray, chances: np.ndarray, costs: np.ndarray, matrix: np.ndarray
-) -> int:
-    """The label l for which the sum over r of chances(r) D(r, l) is least; `costs` and `matrix` are working room.
+def cheapest_label(p: Potentials, m: int, votes: np.ndarray, chances: np.ndarray, costs: np.ndarray) -> int:
+    """The label l for which the sum over r of chances(r) D(r, l) is least; `costs` is working room.
 
     A row of D is nonnegative and sums to 1 or 0, so it changes the difference of two labels' sums by chances(r) at
-    most. Rows come in order of their chances, and as a rule one or two settle which label is cheapest. Where no vote
-    costs anything it is the first label, as with all ties.
+    most. Rows come in order of their chances, and as a rule one or two settle which label is cheapest.
     """
     if _decided(p, m, votes):
         return 0
     n_kinds = _kinds_of(p, votes)
     left = 0.0
-    nothing = True
     for kind in range(n_kinds):
         p.kind_chances[kind] = 0.0
     for l in range(p.k):
@@ -151,19 +147,18 @@ def cheapest_label(
         left += chances[l]
         p.kind_chances[p.kinds[l]] += chances[l]
     for _ in range(n_kinds):
-        likeliest = 0
-        for kind in range(1, n_kinds):
-            if p.kind_chances[kind] > p.kind_chances[likeliest]:
-                likeliest = kind
-        chance = p.kind_chances[likeliest]
-        p.kind_chances[likeliest] = -1.0
+        kind = 0
+        for other in range(1, n_kinds):
+            if p.kind_chances[other] > p.kind_chances[kind]:
+                kind = other
+        chance = p.kind_chances[kind]
+        p.kind_chances[kind] = -1.0
         left -= chance
-        scale = _costs_of_kind(p, m, votes, n_kinds, likeliest)
-        nothing = nothing and scale == 0.0
+        scale = _costs_of_kind(p, m, votes, n_kinds, kind)
         best = 0
         second = np.inf
         for l in range(p.k):
-            of_others = chance - chances[l] if p.kinds[l] == likeliest else chance
+            of_others = chance - chances[l] if p.kinds[l] == kind else chance
             costs[l] += of_others * scale * p.kind_costs[p.kinds[l]]
             if costs[l] < costs[best]:
                 second = costs[best]
@@ -172,13 +167,6 @@ def cheapest_label(
                 second = min(second, costs[l])
         if second - costs[best] > left + CLEAR:
             return best
-    if nothing:
-        return 0
-    normalized_costs(p, m, votes, matrix)
-    for l in range(p.k):
-        costs[l] = 0.0
-        for r in range(p.k):
-            costs[l] += chances[r] * matrix[r, l]
     return cheapest(costs)
 
 
