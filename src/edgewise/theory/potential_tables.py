@@ -7,8 +7,8 @@ Jung, Goetz, Tewari: "Online Multiclass Boosting" (NeurIPS 2017), eq. (16). How 
 | N, k, gamma        | `n_learners`, `k`, `edge`  |                                                                |
 | u_gamma^r          | `right`, `wrong`           | chance that the baseline draws r, and each other label         |
 
-For N = 100 the tables take 1 to 5 MB: they grow with N^2, and with k up to `POWERS_BUDGET`. The memo takes 32 bytes for
-each of its 2**memo_bits slots, 8 MB as a rule, however many states come up: a new one takes the place of another.
+For N = 100 the tables take 1 to 5 MB: they grow with N^2, and with k up to `POWERS_BUDGET`. The memo takes 36 bytes for
+each of its 2**memo_bits places, 9 MB as a rule, however many states come up: a new one takes the place of the oldest.
 """
 
 from __future__ import annotations
@@ -60,8 +60,10 @@ class Potentials(NamedTuple):
     # the memo
     hashes: np.ndarray  # [n_learners + lead, 2]: a state's two keys are sums of these, for any order of the labels
     salts: np.ndarray  # [draws, 2]
-    memo_keys: np.ndarray  # [slot, 2]: 0 if nothing is there
-    memo_values: np.ndarray  # [slot, 2]: chance to win, and the same tilted
+    memo_index: np.ndarray  # [slot]: the place where a state with this slot was written last
+    memo_next: np.ndarray  # [1]: the place to be written next; the oldest state is there once all places are taken
+    memo_keys: np.ndarray  # [place, 2]: 0 if nothing is there
+    memo_values: np.ndarray  # [place, 2]: chance to win, and the same tilted
     # scratch
     leads: np.ndarray  # [k]: distinct leads, increasing
     sizes: np.ndarray  # [k]: number of labels with this lead
@@ -157,8 +159,7 @@ def zero_one_potentials(
         turns=_join(turns),
         hashes=draw.integers(1, largest, size=(2 * n_learners + 2, 2)),
         salts=draw.integers(1, largest, size=(n_learners + 1, 2)),
-        memo_keys=np.zeros((1 << memo_bits, 2), np.int64),
-        memo_values=np.zeros((1 << memo_bits, 2)),
+        **_empty_memo(1 << memo_bits),
         leads=np.zeros(k, np.int64),
         sizes=np.zeros(k, np.int64),
         product=np.zeros((2, max((table.size for table in own), default=0))),
@@ -174,15 +175,25 @@ def shared_out(potentials: Potentials, n: int) -> tuple[Potentials, ...]:
     """The same tables n times, with a memo and scratch space each: for n threads. All memos together are as large."""
     if n == 1:
         return (potentials,)
-    slots = max(1, potentials.memo_keys.shape[0] >> (n - 1).bit_length())
+    places = max(1, potentials.memo_index.size >> (n - 1).bit_length())
     fields = ("leads", "sizes", "product", "total", "kinds", "members", "kind_costs", "kind_chances")
     rooms: dict[str, np.ndarray] = {name: getattr(potentials, name) for name in fields}
     several = []
     for _ in range(n):
         own: dict[str, Any] = {name: np.zeros(room.shape, room.dtype) for name, room in rooms.items()}
-        own |= {"memo_keys": np.zeros((slots, 2), np.int64), "memo_values": np.zeros((slots, 2))}
-        several.append(potentials._replace(**own))
+        several.append(potentials._replace(**own, **_empty_memo(places)))
     return tuple(several)
+
+
+def _empty_memo(places: int) -> dict[str, np.ndarray]:
+    """States are written one after the other, so that memory is touched no further than states go, and those that a
+    learner asks for lie together: the learners before it have other numbers of draws."""
+    return {
+        "memo_index": np.zeros(places, np.int32),
+        "memo_next": np.zeros(1, np.int64),
+        "memo_keys": np.zeros((places, 2), np.int64),
+        "memo_values": np.zeros((places, 2)),
+    }
 
 
 def _binomial(n: int, chance: float) -> np.ndarray:

@@ -29,7 +29,7 @@ import numpy as np
 from edgewise._compile import kernel, routine
 from edgewise.theory.losses import cheapest
 from edgewise.theory.potential_tables import Potentials, zero_one_potentials
-from edgewise.theory.winning_chances import evaluate
+from edgewise.theory.winning_chances import winning_chances
 
 # Importances and row sums of costs below this are rounding errors of two potentials that agree, and count as 0.
 RESOLUTION = 1e-12
@@ -224,9 +224,20 @@ def _place(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int)
             check += p.hashes[p.n_learners + lead, 1]
     if not bounded:
         return WON
-    slot = key & (p.memo_keys.shape[0] - 1)
-    if p.memo_keys[slot, 0] != key or p.memo_keys[slot, 1] != check:
-        evaluate(p, draws, label, votes, extra, slot)
-        p.memo_keys[slot, 0] = key
-        p.memo_keys[slot, 1] = check
-    return slot
+    slot = key & (p.memo_index.size - 1)
+    place = int(p.memo_index[slot])
+    if p.memo_keys[place, 0] != key or p.memo_keys[place, 1] != check:
+        place = _remember(p, draws, label, votes, extra, key, check)
+    return place
+
+
+@routine
+def _remember(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, key: int, check: int) -> int:
+    """Evaluate a state that the memo does not have; the place where it is then."""
+    place = p.memo_next[0]
+    p.memo_next[0] = (place + 1) % p.memo_index.size
+    p.memo_values[place, 0], p.memo_values[place, 1] = winning_chances(p, draws, label, votes, extra)
+    p.memo_keys[place, 0] = key
+    p.memo_keys[place, 1] = check
+    p.memo_index[key & (p.memo_index.size - 1)] = place
+    return place

@@ -18,16 +18,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise._compile import kernel, routine
+from edgewise._compile import kernel
 from edgewise.theory.potential_tables import NEGLIGIBLE, Potentials
 
 
-@routine
-def evaluate(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, slot: int) -> None:
-    """E[1{label wins}] and E[(X / E[X] - 1) 1{label wins}] from votes + e_extra into the memo's slot.
-
-    X is how often `label` is drawn in `draws` draws of the baseline.
-    """
+@kernel
+def winning_chances(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int) -> tuple[float, float]:
+    """E[1{label wins}] and E[(X / E[X] - 1) 1{label wins}] from votes + e_extra, X being the draws of `label`."""
     n_leads = 0
     own = int(votes[label]) + (label == extra)
     for l in range(p.k):
@@ -39,8 +36,7 @@ def evaluate(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: in
         wins, tilted = _add_up(p, draws, n_leads, first, stop)
     else:
         wins, tilted = _integrate(p, draws, n_leads, first, stop)
-    p.memo_values[slot, 0] = wins + p.tails[draws, stop]
-    p.memo_values[slot, 1] = tilted + p.tails[draws - 1, stop - 1] - p.tails[draws, stop]
+    return wins + p.tails[draws, stop], tilted + p.tails[draws - 1, stop - 1] - p.tails[draws, stop]
 
 
 @kernel
@@ -94,7 +90,7 @@ def _lead(p: Potentials, n_leads: int, rank: int, free: int) -> int:
 
 @kernel
 def _add_up(p: Potentials, draws: int, n_leads: int, first: int, stop: int) -> tuple[float, float]:
-    """The two expectations of `evaluate`, less what `stop` leaves out, by summing over the draws of two labels.
+    """The two expectations of `winning_chances`, less what `stop` leaves out, by summing over the draws of two labels.
 
     Given x draws of the true label and j of the one of least lead, the last two share what is left like coins: with n
     tosses, less than b heads and less than c tails have chance P(heads < b) + P(heads < c) - 1, if that is positive.
@@ -115,7 +111,7 @@ def _add_up(p: Potentials, draws: int, n_leads: int, first: int, stop: int) -> t
 
 @kernel
 def _integrate(p: Potentials, draws: int, n_leads: int, first: int, stop: int) -> tuple[float, float]:
-    """The two expectations of `evaluate`, less what `stop` leaves out, as coefficients of G."""
+    """The two expectations of `winning_chances`, less what `stop` leaves out, as coefficients of G."""
     free = p.free[draws]
     whole = p.k - 1
     for i in range(n_leads):
