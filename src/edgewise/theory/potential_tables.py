@@ -185,9 +185,12 @@ def shared_out(potentials: Potentials, n: int) -> tuple[Potentials, ...]:
     return tuple(several)
 
 
-def _empty_memo(places: int) -> dict[str, np.ndarray]:
-    """States are written one after the other, so that memory is touched no further than states go, and those that a
-    learner asks for lie together: the learners before it have other numbers of draws."""
+def _empty_memo(places: int) -> dict[str, Any]:
+    """The memo with no state in it.
+
+    States are written one after the other, so that memory is touched no further than states go, and those that one
+    learner asks for lie together.
+    """
     return {
         "memo_index": np.zeros(places, np.int32),
         "memo_next": np.zeros(1, np.int64),
