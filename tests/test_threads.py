@@ -18,7 +18,8 @@ import edgewise as ew
 from edgewise.boosting import pipeline
 from edgewise.boosting.pipeline import blocks, flow, n_threads
 from edgewise.saving.archive import ModelFileError, read_archive
-from edgewise.theory.potentials import importance, shared_out, zero_one_potentials
+from edgewise.theory.potential_tables import shared_out, zero_one_potentials
+from edgewise.theory.potentials import importance
 from edgewise.theory.regression_losses import SquaredLoss
 from tests.estimators import BANDITS, EAGER, ONLINE, REGRESSION, examples
 from tests.small_streams import mixed_stream

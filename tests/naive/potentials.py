@@ -71,3 +71,9 @@ def exact_sum(edge: Fraction, m: int, label: int, votes: Sequence[int]) -> Fract
                 words = [sum(math.comb(n, j) * words[n - j] for j in range(min(n + 1, cap))) for n in range(m - x + 1)]
         wins += math.comb(m, x) * right**x * wrong ** (m - x) * words[m - x]
     return 1 - wins
+
+
+def expected_costs(phi: Phi, m: int, votes: tuple[int, ...], chances: Sequence[float]) -> list[float]:
+    """sum over r of chances(r) D(r, l), for every l: what a learner with these chances expects a vote for l to cost."""
+    rows = normalized_costs(phi, m, votes)
+    return [sum(chance * row[l] for chance, row in zip(chances, rows, strict=True)) for l in range(len(votes))]

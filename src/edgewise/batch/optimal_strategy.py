@@ -37,7 +37,7 @@ from edgewise.theory.cost_matrices import (
     zero_one_costs,
 )
 from edgewise.theory.exponential_potential import best_weight, kappa
-from edgewise.theory.potentials import zero_one_potentials
+from edgewise.theory.potential_tables import zero_one_potentials
 
 LOSSES = ("zero_one", "exponential")
 

@@ -26,7 +26,7 @@ from edgewise.boosting.stream_classifier import shares_of
 from edgewise.theory.bandit_bounds import bandit_majority_bound, excess_noise, theory_rate
 from edgewise.theory.bandit_estimates import ESTIMATES
 from edgewise.theory.bounds import Bound
-from edgewise.theory.potentials import Potentials, zero_one_potentials
+from edgewise.theory.potential_tables import Potentials, zero_one_potentials
 
 
 class BanditBBM(StreamBandit):

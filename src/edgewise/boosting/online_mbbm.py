@@ -18,12 +18,12 @@ import numpy as np
 
 from edgewise.boosting.edges import majority_edges
 from edgewise.boosting.members import Member
-from edgewise.boosting.state import LABEL_VOTES, OF_VOTE, POTENTIAL, Plan
+from edgewise.boosting.state import COST, LABEL_VOTES, OF_VOTE, POTENTIAL, Plan
 from edgewise.boosting.stream_classifier import StreamClassifier
 from edgewise.boosting.stream_ensemble import CHUNK_ROWS
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.theory.bounds import Bound, majority_bound
-from edgewise.theory.potentials import Potentials, zero_one_potentials
+from edgewise.theory.potential_tables import Potentials, zero_one_potentials
 
 
 class OnlineMBBM(StreamClassifier):
@@ -110,7 +110,7 @@ class OnlineMBBM(StreamClassifier):
         return Plan(k, POTENTIAL, 0, LABEL_VOTES[self.vote], 0, bound, 1.0, False, 1.0, 1.0, False)
 
     def _potentials(self, k: int) -> Potentials:
-        return zero_one_potentials(k, self.n_estimators, self.edge)
+        return zero_one_potentials(k, self.n_estimators, self.edge, direct=LABEL_VOTES[self.vote] != COST)
 
     @property
     def edges_(self) -> np.ndarray:

@@ -7,7 +7,7 @@ import math
 from edgewise._compile import kernel, part
 from edgewise.boosting.state import OF_RIGHT, OF_VOTE, POTENTIAL, PROBABILITY, UNIFORM
 from edgewise.theory.losses import cheapest, cost_row, expected_costs, feasible, largest_right_cost, step_size
-from edgewise.theory.potentials import normalized_costs
+from edgewise.theory.potentials import cheapest_label
 
 LEAST_ERROR = 1e-10  # Oza's log((1 - e)/e) is infinite at e = 0
 LARGEST_RATE = 500.0  # exp(-lambda) must not underflow
@@ -20,13 +20,8 @@ ERROR_FAST, ERROR_SLOW, AGE = 0, 1, 2
 def cheapest_vote(plan, potentials, scores, to_go, s):
     """The label that a learner with distribution s.p expects to cost least."""
     if plan.rule == POTENTIAL:
-        normalized_costs(potentials, to_go, scores, s.matrix)
-        for l in range(scores.size):
-            s.costs[l] = 0.0
-            for r in range(scores.size):
-                s.costs[l] += s.p[r] * s.matrix[r, l]
-    else:
-        expected_costs(plan.loss, scores, s.p, s.costs, s.evidence)
+        return cheapest_label(potentials, to_go, scores, s.p, s.costs)
+    expected_costs(plan.loss, scores, s.p, s.costs, s.evidence)
     return cheapest(s.costs)
 
 

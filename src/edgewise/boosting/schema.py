@@ -106,10 +106,11 @@ def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chu
                 raw = importance(potentials, to_go, label, scores)
                 w_learner = raw / plan.importance_bound
                 committee.importance[i] += w * raw
-                committee.costs[i, OF_VOTE] += w * (
-                    potential_after(potentials, to_go, label, scores, vote)
-                    - potential_after(potentials, to_go, label, scores, label)
-                )
+                if vote != label:
+                    committee.costs[i, OF_VOTE] += w * (
+                        potential_after(potentials, to_go, label, scores, vote)
+                        - potential_after(potentials, to_go, label, scores, label)
+                    )
                 take_vote(plan, scores, vote, s.p, committee.weight[i])
             elif plan.rule == POISSON and label >= 0:
                 take_vote(plan, scores, vote, s.p, committee.weight[i])

@@ -17,7 +17,7 @@ from edgewise.learners.forest.splitting import SplitRoom, make_split_room
 from edgewise.learners.label_memory import MemoryBank
 from edgewise.learners.linear import LinearBank
 from edgewise.learners.newton import Present, make_present
-from edgewise.theory.potentials import Potentials
+from edgewise.theory.potential_tables import Potentials
 
 GRADIENT, POTENTIAL, POISSON, UNIFORM, OWN_RULE = 0, 1, 2, 3, 4
 COST, ARGMAX, PROBABILITY = 0, 1, 2
@@ -123,7 +123,6 @@ class Scratch(NamedTuple):
     bayes: np.ndarray
     costs: np.ndarray
     slopes: np.ndarray
-    matrix: np.ndarray
     # [foreign learners, k] their distributions, which Python writes before a kernel asks; and the importance with which
     # they are to learn each label, which Python hands on
     said: np.ndarray
@@ -151,7 +150,6 @@ def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int) -> Sc
         bayes=np.zeros(k, np.int64),
         costs=np.zeros(k),
         slopes=np.zeros(k),
-        matrix=np.zeros((k, k)),
         said=np.zeros((n_foreign, k)),
         taught=np.zeros((n_foreign, k)),
     )

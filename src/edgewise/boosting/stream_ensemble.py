@@ -24,7 +24,7 @@ from edgewise.learners.label_memory import LabelMemory
 from edgewise.learners.linear import SoftmaxRegression, bank_with_categories
 from edgewise.parameters import Saveable
 from edgewise.streams.targets import weight_array
-from edgewise.theory.potentials import shared_out, zero_one_potentials
+from edgewise.theory.potential_tables import shared_out, zero_one_potentials
 
 # Rows that go through the learners together. Any number gives the same result; this one keeps a chunk in cache.
 CHUNK_ROWS = 256

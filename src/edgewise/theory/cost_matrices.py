@@ -20,7 +20,8 @@ from __future__ import annotations
 import numpy as np
 
 from edgewise._compile import routine
-from edgewise.theory.potentials import RESOLUTION, Potentials, potential, potential_after
+from edgewise.theory.potential_tables import Potentials
+from edgewise.theory.potentials import RESOLUTION, potential, potential_after
 
 # Entries stay above this, relative to a matrix of mass about 1: an example that fell to 0 could never come back, and
 # numbers below it are slow. It takes a lead of 660 in weighted votes.

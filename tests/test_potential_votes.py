@@ -1,0 +1,163 @@
+"""Potentials on their way into a booster: few labels summed directly, and the label that is expected to cost least."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import edgewise as ew
+from edgewise.theory import potentials as fast
+from edgewise.theory.losses import cheapest
+from edgewise.theory.potential_tables import zero_one_potentials
+from tests.naive import potentials as naive
+from tests.test_potentials import as_votes, late_state, states
+
+EDGES = (0.001, 0.1, 0.3, 0.9)
+
+
+# -- few labels -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("k", [2, 3, 4])
+@pytest.mark.parametrize("edge", EDGES)
+def test_direct_sums_are_those_of_the_recursion(k: int, edge: float) -> None:
+    phi = naive.recursion(k, edge)
+    p = zero_one_potentials(k, 6, edge, memo_bits=8, direct=True)
+    assert p.direct
+    for i, state in enumerate(states(k, 6, 12)):
+        label = i % k
+        for m in range(7):
+            assert fast.potential(p, m, label, as_votes(state)) == pytest.approx(phi(m, label, state), abs=1e-13)
+            if m < 6:
+                weight = fast.importance(p, m, label, as_votes(state))
+                assert weight == pytest.approx(naive.importance(phi, m, label, state), abs=1e-12)
+
+
+@pytest.mark.parametrize("edge", [Fraction(1, 100), Fraction(1, 10), Fraction(3, 10)])
+@pytest.mark.parametrize("k", [3, 4])
+def test_direct_sums_of_100_learners_are_exact(k: int, edge: Fraction) -> None:
+    p = zero_one_potentials(k, 100, float(edge), direct=True)
+    for m in (100, 81, 60, 37, 9):
+        _, state = late_state(k, 100, m, seed=m)
+        for r in range(k):
+            exact = float(naive.exact_sum(edge, m, r, state))
+            assert fast.potential(p, m, r, as_votes(state)) == pytest.approx(exact, abs=2e-14)
+
+
+@pytest.mark.parametrize("n_learners", [30, 400])
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_direct_sums_and_the_integral_agree(k: int, n_learners: int) -> None:
+    """Over all states that votes for hard and easy examples lead to; labels far behind are no constraint."""
+    direct = zero_one_potentials(k, n_learners, 0.1, direct=True)
+    integral = zero_one_potentials(k, n_learners, 0.1)
+    assert not integral.direct
+    inner = 0
+    for m in range(0, n_learners, n_learners // 10):
+        for seed in range(20):
+            label, state = late_state(k, n_learners, m + 1, seed)
+            r = (label + seed) % k
+            values = [fast.potential(p, m + 1, r, as_votes(state)) for p in (direct, integral)]
+            weights = [fast.importance(p, m, r, as_votes(state)) for p in (direct, integral)]
+            assert values[0] == pytest.approx(values[1], abs=1e-13)
+            assert weights[0] == pytest.approx(weights[1], abs=1e-12)
+            inner += 1e-6 < values[0] < 1 - 1e-6
+    assert inner >= 30
+
+
+def test_more_labels_are_never_summed_directly() -> None:
+    p = zero_one_potentials(5, 20, 0.1, direct=True)
+    assert not p.direct
+    assert fast.potential(p, 20, 0, np.zeros(5)) == fast.asymptotic_error(5, 20, 0.1)
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("direct", [True, False])
+def test_votes_far_apart_are_decided_without_a_table(direct: bool) -> None:
+    """More votes than learners: nothing may be read beyond the tables."""
+    p = zero_one_potentials(3, 5, 0.2, memo_bits=2, direct=direct)
+    for votes, label, error in (((900, 0, 0), 0, 0.0), ((900, 0, 0), 2, 1.0), ((0, 900, 899), 0, 1.0)):
+        for m in range(6):
+            assert fast.potential(p, m, label, as_votes(votes)) == error
+    assert (p.memo_keys == 0).all()
+
+
+def test_guesses_do_not_depend_on_the_way_of_summing(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, y = ew.datasets.load("car")
+    order = np.random.default_rng(1).permutation(len(y))[:600]
+    model = ew.OnlineMBBM(ew.HoeffdingTree(50, 1e-7, 0.05), 60, random_state=1)
+    guesses, importances = model.prequential(table[order], y[order]), model._ensemble.committee.importance
+    assert model._ensemble.potentials[0].direct
+    monkeypatch.setattr(ew.OnlineMBBM, "_potentials", lambda self, k: zero_one_potentials(k, 60, self.edge))
+    other = ew.OnlineMBBM(ew.HoeffdingTree(50, 1e-7, 0.05), 60, random_state=1)
+    np.testing.assert_array_equal(other.prequential(table[order], y[order]), guesses)
+    assert not other._ensemble.potentials[0].direct
+    assert other._ensemble.committee.importance == pytest.approx(importances, rel=1e-11)
+
+
+# -- the cheapest label -----------------------------------------------------------------------------------------------
+
+
+def some_chances(draw: np.random.Generator, k: int) -> np.ndarray:
+    """Sharp ones, flat ones, ones with ties and ones with zeros."""
+    chances = draw.dirichlet(np.full(k, draw.choice([0.05, 1.0, 50.0])))
+    kind = draw.integers(4)
+    if kind == 0:
+        chances = np.full(k, 1.0 / k)
+    elif kind == 1:
+        chances[draw.integers(k)] = 0.0
+        chances /= chances.sum()
+    return chances
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("edge", [0.1, 0.6])
+def test_the_cheapest_label_is_that_of_all_rows(k: int, edge: float) -> None:
+    phi = naive.recursion(k, edge)
+    p = zero_one_potentials(k, 6, edge, memo_bits=6)
+    draw = np.random.default_rng(k)
+    chosen = set()
+    for state in states(k, 5, 25, seed=3):
+        for m in (0, 2, 5):
+            chances = some_chances(draw, k)
+            best = fast.cheapest_label(p, m, as_votes(state), chances, np.empty(k))
+            expected = naive.expected_costs(phi, m, state, chances.tolist())
+            assert expected[best] == pytest.approx(min(expected), abs=1e-9)
+            assert all(expected[l] > expected[best] - 1e-9 for l in range(best))
+            chosen.add(best)
+    assert chosen == set(range(k))
+
+
+TABLES = {k: zero_one_potentials(k, 100, 0.1, memo_bits=14) for k in (2, 4, 7, 20)}
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(sorted(TABLES)), st.integers(0, 99), st.integers(0, 2**32 - 1))
+def test_rows_left_out_never_change_the_vote(k: int, m: int, seed: int) -> None:
+    """Against all rows of D, in the states of a real run: clear ones, contested ones and ones that are decided."""
+    p = TABLES[k]
+    draw = np.random.default_rng(seed)
+    votes = draw.multinomial(99 - m, draw.dirichlet(np.full(k, draw.choice([0.1, 1.0, 100.0])))).astype(float)
+    chances = some_chances(draw, k)
+    matrix = np.empty((k, k))
+    fast.normalized_costs(p, m, votes, matrix)
+    costs = np.array([sum(chances[r] * matrix[r, l] for r in range(k)) for l in range(k)])
+    assert fast.cheapest_label(p, m, votes, chances, np.empty(k)) == cheapest(costs)
+
+
+@pytest.mark.plain
+def test_a_decided_game_asks_for_no_potential() -> None:
+    p = zero_one_potentials(3, 9, 0.1, memo_bits=2)
+    costs = np.empty((3, 3))
+    for votes, m in (((1, 6, 0), 3), ((1, 7, 1), 0), ((0, 2, 0), 0)):
+        assert fast.cheapest_label(p, m, as_votes(votes), np.array([0.1, 0.2, 0.7]), np.empty(3)) == 0
+        fast.normalized_costs(p, m, as_votes(votes), costs)
+        assert (costs == 0).all()
+    assert (p.memo_keys == 0).all()
+    # one vote less of a lead, and the vote counts
+    assert fast.cheapest_label(p, 3, as_votes((1, 5, 0)), np.array([0.1, 0.2, 0.7]), np.empty(3)) != 0
