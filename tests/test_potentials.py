@@ -49,6 +49,15 @@ def test_potentials_are_those_of_the_recursion(k: int, edge: float) -> None:
 
 
 @pytest.mark.plain
+def test_tables_of_all_settings_are_of_one_type() -> None:
+    """A kernel is compiled once for all of them: a compilation takes far longer than a short stream."""
+    import numba
+
+    settings = [(k, n, direct) for k, n in ((2, 1), (4, 10), (9, 3)) for direct in (False, True)]
+    made = [fast.zero_one_potentials(k, n, 0.1, direct=direct) for k, n, direct in settings]
+    assert len({numba.typeof(tables) for tables in made}) == 1
+
+
 def test_votes_are_read_and_never_written() -> None:
     phi = naive.recursion(3, 0.2)
     p = fast.zero_one_potentials(3, 5, 0.2, memo_bits=4)

@@ -67,7 +67,7 @@ from edgewise.learners.forest.statistics import count_moments
 from edgewise.learners.label_memory import next_context
 from edgewise.theory.experts import BEST, DRAW, blend, drawn, expert_weights, heaviest, voted
 from edgewise.theory.losses import cost_row
-from edgewise.theory.potentials import importance, potential_after
+from edgewise.theory.potentials import judged
 
 
 @routine
@@ -103,14 +103,10 @@ def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chu
                 w_learner = gradient_importance(plan, committee, i, costs[label], chunk.rounds[t], k)
                 gradient_step(plan, committee, i, n_learners, scores, costs, vote, s.p, label, w, chunk.rounds[t])
             elif plan.rule == POTENTIAL and label >= 0:
-                raw = importance(potentials, to_go, label, scores)
+                raw, excess = judged(potentials, to_go, label, scores, vote)
                 w_learner = raw / plan.importance_bound
                 committee.importance[i] += w * raw
-                if vote != label:
-                    committee.costs[i, OF_VOTE] += w * (
-                        potential_after(potentials, to_go, label, scores, vote)
-                        - potential_after(potentials, to_go, label, scores, label)
-                    )
+                committee.costs[i, OF_VOTE] += w * excess
                 take_vote(plan, scores, vote, s.p, committee.weight[i])
             elif plan.rule == POISSON and label >= 0:
                 take_vote(plan, scores, vote, s.p, committee.weight[i])

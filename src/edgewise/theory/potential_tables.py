@@ -216,7 +216,7 @@ def _tails(mass: np.ndarray) -> np.ndarray:
 
 def _below(mass: np.ndarray) -> np.ndarray:
     """[c, draws]: the chance of less than c, c from 0 to the most draws + 1."""
-    return np.concatenate([np.zeros((1, len(mass))), np.cumsum(mass, axis=1).T[:-1]])
+    return np.ascontiguousarray(np.vstack([np.zeros(len(mass)), np.cumsum(mass, axis=1).T[:-1]]))
 
 
 def _runs(n: int) -> list[tuple[int, int]]:

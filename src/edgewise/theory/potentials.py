@@ -54,16 +54,43 @@ def potential(p: Potentials, m: int, label: int, votes: np.ndarray) -> float:
 @kernel
 def potential_after(p: Potentials, m: int, label: int, votes: np.ndarray, extra: int) -> float:
     """phi_m^label(votes + e_extra): the cost C(label, extra) of eq. (4)."""
-    place = _place(p, m, label, votes, extra)
+    return _loss_at(p, _place(p, m, label, votes, extra))
+
+
+@kernel
+def importance(p: Potentials, m: int, label: int, votes: np.ndarray) -> float:
+    """w of Algorithm 1, line 11, for the learner after which m remain, 0 <= m < n_learners."""
+    return _weight_at(p, _place(p, m + 1, label, votes, -1))
+
+
+@kernel
+def judged(p: Potentials, m: int, label: int, votes: np.ndarray, vote: int) -> tuple[float, float]:
+    """What a learner after which m remain is told: its `importance`, and C(label, vote) - C(label, label) of its vote.
+
+    One loop with one look into the memo in it: the memo's tables make every further one long to compile.
+    """
+    weight, cost = 0.0, 0.0
+    for question in range(1 if vote == label else 3):
+        extra = -1 if question == 0 else (vote if question == 1 else label)
+        place = _place(p, m + (question == 0), label, votes, extra)
+        if question == 0:
+            weight = _weight_at(p, place)
+        elif question == 1:
+            cost = _loss_at(p, place)
+        else:
+            cost -= _loss_at(p, place)
+    return weight, cost
+
+
+@kernel
+def _loss_at(p: Potentials, place: int) -> float:
     if place < 0:
         return 1.0 if place == LOST else 0.0
     return min(max(1.0 - p.memo_values[place, 0], 0.0), 1.0)
 
 
 @kernel
-def importance(p: Potentials, m: int, label: int, votes: np.ndarray) -> float:
-    """w of Algorithm 1, line 11, for the learner after which m remain, 0 <= m < n_learners."""
-    place = _place(p, m + 1, label, votes, -1)
+def _weight_at(p: Potentials, place: int) -> float:
     if place < 0:
         return 0.0
     weight = p.memo_values[place, 1] / p.wrong
@@ -88,7 +115,7 @@ def _kinds_of(p: Potentials, votes: np.ndarray) -> int:
     return n_kinds
 
 
-@kernel
+@routine
 def _costs_of_kind(p: Potentials, m: int, votes: np.ndarray, n_kinds: int, kind: int) -> float:
     """C(r, l) - C(r, r) of eq. (4) into `p.kind_costs`, by the kind of l, with r of this kind; 1/w, or 0 if w is 0."""
     r = p.members[1, kind]
