@@ -77,9 +77,9 @@ def command(description: str | None, data: Sequence[str], algorithms: Sequence[s
     return parser.parse_args()
 
 
-def chosen(text: str | None, known: Sequence[str], option: str) -> list[str]:
+def chosen(text: str | None, known: Sequence[str], option: str, separator: str = ",") -> list[str]:
     """The names that an option lists, or all of them."""
-    names = list(known) if text is None else text.split(",")
+    names = list(known) if text is None else text.split(separator)
     for name in names:
         if name not in known:
             raise SystemExit(f"{option} {name}: not one of {', '.join(known)}")

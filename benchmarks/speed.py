@@ -40,6 +40,8 @@ STREAMS = {
     "movement": (20000, 2000),
     "letter": (20000, 1000),
     "isolet-50": (7797, 300),
+    "electricity": (20000, 1000),
+    "covertype": (20000, 300),
 }
 QUICK_ROWS = (500, 100)
 

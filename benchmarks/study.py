@@ -1,6 +1,6 @@
 """Search for better defaults of `AdaBoostOLM`: candidates on some data sets, the choice among them reported on others.
 
-    python benchmarks/study.py [--data car,letter] [--candidates chosen,before] [--seeds 3] [--jobs 1] [--table]
+    python benchmarks/study.py [--data car,letter] [--candidates "start;before"] [--seeds 3] [--jobs 1] [--table]
 
 Every candidate is run with 30 learners on CHOICE, and only those of FINALISTS with 10, 30 and 100 learners on all sets:
 nothing was chosen by looking at HELD_OUT. Rows and seeds are those of `defaults.py`, at most 5,000 rows. Cells are kept
@@ -222,7 +222,7 @@ def follow(cell: Cell, rows: int | None) -> cells.Record:
         "the last expert": experts[:, -1] == codes,
         "the best expert in hindsight": experts[:, (experts != codes[:, None]).sum(axis=0).argmin()] == codes,
         "the linear learner alone": votes[:, 0] == codes,
-        "the linear learner with products alone": votes[:, 2] == codes,
+        "the linear learner with products alone": votes[:, 1] == codes,
     }
     last = -(-len(y) // 5)
     return {
@@ -257,7 +257,7 @@ def planned(candidates: list[str], sets: list[str], seeds: int) -> list[Cell]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", help=f"some of {','.join(CHOICE + HELD_OUT)}")
-    parser.add_argument("--candidates", help=f"some of {','.join(CANDIDATES)}")
+    parser.add_argument("--candidates", help=f"some of {';'.join(CANDIDATES)}")
     parser.add_argument("--seeds", type=int, default=SEEDS, help="shuffles (3)")
     parser.add_argument("--jobs", type=int, default=1, help="cells at a time, each in a process of its own")
     parser.add_argument("--rows", type=int, help="only the first so many rows, to try things out; not on the page")
@@ -267,7 +267,7 @@ def main() -> None:
     path = cells.RESULTS / "study.jsonl"
     if not arguments.table:
         sets = cells.chosen(arguments.data, CHOICE + HELD_OUT, "--data")
-        candidates = cells.chosen(arguments.candidates, list(CANDIDATES), "--candidates")
+        candidates = cells.chosen(arguments.candidates, list(CANDIDATES), "--candidates", ";")
         wanted = planned(candidates, sets, arguments.seeds)
         left = wanted if arguments.again else cells.missing(wanted, path, arguments.rows)
         print(f"{len(left)} cells to run, {len(wanted) - len(left)} already there", flush=True)

@@ -15,8 +15,8 @@ model = ew.AdaBoostOLM(n_estimators=10, random_state=1)
 course = ew.watch(model, X, y)
 
 # %%
-# The first learner is linear, the second a calm tree, the others eager trees. Later learners get the examples that
-# earlier ones found hard, so their edges are smaller.
+# The first two learners are linear, the others eager trees. Later learners get the examples that earlier ones found
+# hard, so their edges are smaller.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4))
 ew.plot.edges(course, ax=axes[0])

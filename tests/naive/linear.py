@@ -40,6 +40,7 @@ class SoftmaxRegression:
         self.newton, self.curvature = newton, curvature
         self.places: list[Hashable] = []  # the inputs that take Newton steps
         self.moves = np.eye(newton)  # A
+        self.told: list[float] = []  # weights of all examples
         self.spoken: dict[Hashable, float] = {}
         self.weights: list[dict[Hashable, float]] = [{} for _ in range(n_labels)]  # W, by class and input
         self.squares: list[dict[Hashable, float]] = [{} for _ in range(n_labels)]  # G, sums of squared gradients
@@ -91,7 +92,8 @@ class SoftmaxRegression:
         p = self.probabilities(z)
         slopes = [w * (p[c] - (1.0 if c == y else 0.0)) for c in range(self.k)]
         if self.newton:
-            if max(abs(g) for g in slopes) <= 1e-3 * w:
+            self.told.append(w)
+            if max(abs(g) for g in slopes) <= 1e-3 * sum(self.told) / len(self.told):
                 return
             self.newton_step(z, slopes, w)
         for c, g in enumerate(slopes):

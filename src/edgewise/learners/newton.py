@@ -28,7 +28,8 @@ from edgewise.learners.products import product
 if TYPE_CHECKING:
     from edgewise.learners.linear import LinearBank
 
-SURE = 1e-3  # an example is not learned where no probability is off by more: it would change nothing, at full cost
+# An example is not learned whose slopes are below this share of the mean weight: at full cost it would change nothing.
+NEGLIGIBLE = 1e-3
 
 
 class Newton(NamedTuple):
@@ -41,6 +42,7 @@ class Newton(NamedTuple):
     curvature: np.ndarray  # [n] h
     slot: np.ndarray  # [n] where a learner's arrays are; -1 for none
     used: np.ndarray  # [m] inputs that take part
+    told: np.ndarray  # [m, 2] examples and their weight
     weights: np.ndarray  # [m, places, k] W
     inverse: np.ndarray  # [m, places, places] A
 
@@ -63,6 +65,7 @@ def make_newton(settings: Sequence[tuple[int, float]], n_labels: int, n_inputs: 
         np.array([curvature for _, curvature in settings], float),
         np.where(most > 0, np.cumsum(most > 0) - 1, -1),
         np.zeros(m, np.int64),
+        np.zeros((m, 2)),
         np.zeros((m, places, n_labels)),
         np.tile(np.eye(places), (m, 1, 1)),
     )
@@ -75,7 +78,7 @@ def newton_with_inputs(newton: Newton, n_inputs: int) -> Newton:
     wider = make_newton(settings, k, n_inputs)
     wider.weights[:, :places] = newton.weights
     wider.inverse[:, :places, :places] = newton.inverse
-    return wider._replace(used=newton.used)
+    return wider._replace(used=newton.used, told=newton.told)
 
 
 def make_present(bank: LinearBank) -> Present:
@@ -156,13 +159,15 @@ def give_places(bank, i, present):
 @kernel
 def newton_learns(bank, i, slopes, w, present):
     """A step of linear learner i on the example of weight w it has just spoken of; `slopes` are those of its logits."""
+    newton, slot, gain = bank.newton, bank.newton.slot[i], present.gain
+    newton.told[slot, 0] += 1.0
+    newton.told[slot, 1] += w
     largest = 0.0
     for r in range(slopes.size):
         largest = max(largest, abs(slopes[r]))
-    if largest <= SURE * w:
+    if largest <= NEGLIGIBLE * newton.told[slot, 1] / newton.told[slot, 0]:
         return
     give_places(bank, i, present)
-    newton, slot, gain = bank.newton, bank.newton.slot[i], present.gain
     used = newton.used[slot]
     inverse = newton.inverse[slot]
     for a in range(used):

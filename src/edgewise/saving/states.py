@@ -22,7 +22,7 @@ STORED: dict[str, tuple[str, ...]] = {
     "Progress": ("learners", "losses", "totals", "extremes"),
     "LinearBank": ("weights", "squares", "products", "ranks", "newton"),
     "Products": ("weights", "squares", "ranks"),
-    "Newton": ("used", "weights", "inverse"),
+    "Newton": ("used", "told", "weights", "inverse"),
     "MemoryBank": ("counts", "recent"),
     "RidgeBank": ("weights", "inverse", "averages", "rounds"),
     "Calibration": ("curve", "squares", "spread"),
