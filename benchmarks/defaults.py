@@ -1,11 +1,14 @@
 """What the defaults are worth: plain `AdaBoostOLM(n_estimators=N)` on nine data sets, and without each of its parts.
 
     python benchmarks/defaults.py [--learners 10,30,100] [--data car,letter] [--seeds 3] [--table]
+    python benchmarks/defaults.py --same-order [--data ...] [--seeds 3] [--table]
     python benchmarks/defaults.py --ablate [--parts "hard votes,no linear learner"] [--data ...] [--seeds 2] [--table]
 
 The seed sets the order of the rows, `numpy.random.default_rng(seed).permutation(n)[:20000]` (5,000 rows with --ablate),
-and the random state. Finished cells are appended to results/defaults.jsonl or results/ablation.jsonl, and a cell found
-there is not run again: an interrupted run continues. Pages: results/defaults.md and results/ablation.md.
+and the random state; with --same-order, for 100 learners, the random state alone: the rows keep the order of seed 1,
+which the prototype and the peers had. Finished cells are appended to results/defaults.jsonl, same_order.jsonl or
+ablation.jsonl, and a cell found there is not run again: an interrupted run continues. Pages: results/defaults.md and
+results/ablation.md.
 """
 
 from __future__ import annotations
@@ -33,14 +36,16 @@ LEARNERS = (10, 30, 100)
 
 
 class Measurement(NamedTuple):
-    """Which cells belong together: their file, the rows of a stream, and how many seeds."""
+    """Which cells belong together: their file, the rows of a stream, how many seeds, and the order if it is fixed."""
 
     name: str
     rows: int
     seeds: int
+    order: int | None = None
 
 
 DEFAULTS = Measurement("defaults", 20_000, 3)
+SAME_ORDER = Measurement("same_order", 20_000, 3, order=1)
 ABLATION = Measurement("ablation", 5_000, 2)
 ABLATION_LEARNERS = 30
 
@@ -104,14 +109,22 @@ PARTS: dict[str, dict[str, Any]] = {
 }
 
 
-def run(cell: Cell, rows: int | None, most: int) -> cells.Record:
+def run(cell: Cell, rows: int | None, most: int, order: int | None) -> cells.Record:
     """One cell of the defaults or of their parts."""
-    return {**cell._asdict(), **measured(cell.data, cell.learners, cell.seed, PARTS[cell.off], rows, most)}
+    return {**cell._asdict(), **measured(cell.data, cell.learners, cell.seed, PARTS[cell.off], rows, most, order)}
 
 
-def measured(data: str, learners: int, seed: int, changes: dict[str, Any], rows: int | None, most: int) -> cells.Record:
+def measured(
+    data: str,
+    learners: int,
+    seed: int,
+    changes: dict[str, Any],
+    rows: int | None,
+    most: int,
+    order: int | None = None,
+) -> cells.Record:
     """Accuracy over all rows and over the last fifth, measures of the probabilities, and CPU seconds."""
-    X, y, classes = cells.stream(data, seed, min(rows or most, most))
+    X, y, classes = cells.stream(data, order or seed, min(rows or most, most))
     settings = {"n_estimators": learners, "random_state": seed, **changes}
     AdaBoostOLM(**settings).prequential_proba(X[:10], y[:10], classes=classes)  # compiles the kernels or loads them
     model = AdaBoostOLM(**settings)
@@ -138,7 +151,9 @@ def measured(data: str, learners: int, seed: int, changes: dict[str, Any], rows:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ablate", action="store_true", help="30 learners without each part, instead of the defaults")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--ablate", action="store_true", help="30 learners without each part, instead of the defaults")
+    kinds.add_argument("--same-order", action="store_true", help="rows in the order of seed 1, whatever the seed")
     parser.add_argument("--learners", help=f"some of {','.join(map(str, LEARNERS))}; not with --ablate")
     parser.add_argument("--parts", help=f"with --ablate, some of {','.join(PARTS)}")
     parser.add_argument("--data", help=f"some of {','.join(DATA)}")
@@ -148,28 +163,36 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="also run cells that are already there; the newest counts")
     parser.add_argument("--table", action="store_true", help="run nothing, only write the page")
     arguments = parser.parse_args()
-    if arguments.learners if arguments.ablate else arguments.parts:
-        parser.error("--learners goes without --ablate, --parts with it")
+    if arguments.learners and (arguments.ablate or arguments.same_order):
+        parser.error("--learners goes without --ablate and --same-order")
+    if arguments.parts and not arguments.ablate:
+        parser.error("--parts goes with --ablate")
 
-    measurement = ABLATION if arguments.ablate else DEFAULTS
+    measurement = ABLATION if arguments.ablate else SAME_ORDER if arguments.same_order else DEFAULTS
     path = cells.RESULTS / f"{measurement.name}.jsonl"
     if not arguments.table:
         if arguments.ablate:
             models = [(part, ABLATION_LEARNERS) for part in cells.chosen(arguments.parts, list(PARTS), "--parts")]
         else:
-            counts = cells.chosen(arguments.learners, [str(n) for n in LEARNERS], "--learners")
-            models = [(NOTHING, int(n)) for n in counts]
+            most = str(LEARNERS[-1]) if arguments.same_order else arguments.learners
+            models = [(NOTHING, int(n)) for n in cells.chosen(most, [str(n) for n in LEARNERS], "--learners")]
         sets = cells.chosen(arguments.data, DATA, "--data")
         # Seed by seed, so that an unfinished run has something of everything.
         seeds = range(1, (arguments.seeds or measurement.seeds) + 1)
         planned = [Cell(data, *model, seed) for seed in seeds for data in sets for model in models]
         left = planned if arguments.again else cells.missing(planned, path, arguments.rows)
         print(f"{len(left)} cells to run, {len(planned) - len(left)} already there", flush=True)
-        play = partial(run, rows=arguments.rows, most=measurement.rows)
+        play = partial(run, rows=arguments.rows, most=measurement.rows, order=measurement.order)
         cells.run_all(left, play, path, defaults_report.line, arguments.jobs)
-    complete = [record for record in cells.known(path) if record["complete"]]
-    page = defaults_report.ablation(complete) if arguments.ablate else defaults_report.defaults(complete)
-    path.with_suffix(".md").write_text(page)
+    if arguments.ablate:
+        path.with_suffix(".md").write_text(defaults_report.ablation(complete(ABLATION)))
+    else:
+        page = defaults_report.defaults(complete(DEFAULTS), complete(SAME_ORDER))
+        (cells.RESULTS / "defaults.md").write_text(page)
+
+
+def complete(measurement: Measurement) -> list[cells.Record]:
+    return [record for record in cells.known(cells.RESULTS / f"{measurement.name}.jsonl") if record["complete"]]
 
 
 if __name__ == "__main__":

@@ -63,7 +63,8 @@ def span(records: Sequence[Record], name: str) -> str:
 # -- the defaults ------------------------------------------------------------------------------------------------------
 
 
-def defaults(records: Sequence[Record]) -> str:
+def defaults(records: Sequence[Record], same_order: Sequence[Record]) -> str:
+    """The page: `records` in an order for each seed, `same_order` all in that of seed 1."""
     used = newest(records)
     if not used:
         return "# The defaults\n\nNo cell has been run yet.\n"
@@ -75,8 +76,8 @@ def defaults(records: Sequence[Record]) -> str:
         f"`numpy.random.default_rng(seed).permutation(n)[:20000]`. Mean over seeds {span(used, 'seed')} ± standard "
         f"error. Best peer: the best of CapyMOA, river and Vowpal Wabbit by that measure ([all of them](peers.md)). "
         "The prototype (100 learners) was recorded before the library. Both are on the order of seed 1 only; the last "
-        f"columns therefore compare the same rows. {MARK} marks ours more than {BELOW:g} below the "
-        f"prototype.{kernels(used)}",
+        f"columns therefore compare the same rows, and so does the last table. {MARK} marks ours more than {BELOW:g} "
+        f"below the prototype.{kernels(used)}",
     ]
     for measure, title in ACCURACIES.items():
         blocks += [f"## Accuracy, {title}", accuracies(used, measure, sets, counts)]
@@ -86,6 +87,14 @@ def defaults(records: Sequence[Record]) -> str:
         "predicted before each row was learned; CPU seconds of one thread, predicting them included; means over seeds.",
         probabilities(used, sets, counts),
     ]
+    if same_order:
+        fixed = newest(same_order)
+        blocks += [
+            "## The same rows as the prototype",
+            f"{span(fixed, 'learners')} learners, every set in the order of seed 1; random states "
+            f"{span(fixed, 'seed')}, mean ± standard error.{kernels(fixed)}",
+            on_the_same_rows(fixed),
+        ]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -116,6 +125,20 @@ def accuracies(used: Sequence[Record], measure: str, sets: Sequence[str], counts
     own = [f"N = {n}" for n in counts]
     less = [f"{most} less peer", f"{most} less prototype"]
     return grid(["data", PEER, PROTOTYPE, *own, *less, *(f"{title}, seed 1" for title in less)], lines)
+
+
+def on_the_same_rows(used: Sequence[Record]) -> str:
+    reference = references()
+    lines = []
+    for data in dict.fromkeys(record["data"] for record in used):
+        lines.append([data])
+        for who in (PEER, PROTOTYPE):
+            found = reference.get((data, who))
+            lines[-1].append(" / ".join(figure(found[name]) for name in ACCURACIES) if found else NONE)
+        for name in ACCURACIES:
+            prototype = reference.get((data, PROTOTYPE), {}).get(name, -math.inf)
+            lines[-1].append(ours(mean(values(used, name, data=data)), prototype))
+    return grid(["data", PEER, PROTOTYPE, *(f"ours, {title}" for title in ACCURACIES.values())], lines)
 
 
 def ours(found: Mean, prototype: float) -> str:

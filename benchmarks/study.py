@@ -76,7 +76,7 @@ def eager_are(**changes: Any) -> dict[str, Any]:
 
 def newton_is(*learners: Any, **changes: Any) -> dict[str, Any]:
     """The second search, from what the first one chose: Newton steps for the learner with products; NEWTON is it."""
-    newton = SoftmaxRegression(**{"products": 500, "newton": 160, "curvature": 0.1, **changes})
+    newton = SoftmaxRegression(**{"products": 500, "newton": 160, "curvature": 0.1, "reach": None, **changes})
     return {
         "importance_power": 0.7,
         **learners_are(*(newton if learner is NEWTON else learner for learner in learners)),
@@ -160,6 +160,18 @@ CANDIDATES: dict[str, dict[str, Any]] = {
     "Newton steps, second, curvature .07": newton_is(linear, NEWTON, calm, most_eager, curvature=0.07),
     "Newton steps, no calm tree": newton_is(linear, NEWTON, most_eager),
     "Newton steps, no calm tree, curvature .07": newton_is(linear, NEWTON, most_eager, curvature=0.07),
+    CHOSEN: newton_is(linear, NEWTON, most_eager, curvature=0.07, reach=8.0),
+    **{
+        f"Newton steps, no calm tree, curvature {about}": newton_is(
+            linear, NEWTON, most_eager, curvature=curvature, reach=reach
+        )
+        for about, curvature, reach in (
+            (".07, reach 5", 0.07, 5.0),
+            (".07, reach 12", 0.07, 12.0),
+            (".05, reach 8", 0.05, 8.0),
+            (".1, reach 8", 0.1, 8.0),
+        )
+    },
     "Newton steps first, no calm tree": newton_is(NEWTON, linear, most_eager),
     "Newton steps alone before the trees": newton_is(NEWTON, most_eager),
     "Newton steps for columns only": newton_is(linear, calm, NEWTON, most_eager, products=0),

@@ -1,6 +1,7 @@
 """Softmax regression with AdaGrad steps (Duchi, Hazan and Singer 2011), one weight per class and input.
 
-The first `newton` inputs take Newton steps instead: A = I + sum of h w x x', and W[c] falls by A^-1 x times the slope.
+The first `newton` inputs take Newton steps instead: A = R + sum of h w x x', and W[c] falls by A^-1 x times the slope. R
+has n / reach^2 for an input that comes up first in an example of n inputs, of which at most `newton` count.
 
 | input | value |
 |---|---|
@@ -35,9 +36,10 @@ class SoftmaxRegression:
         products: int = 0,
         newton: int = 0,
         curvature: float = 0.07,
+        reach: float | None = 8.0,
     ) -> None:
         self.k, self.moments, self.step, self.clip, self.products = n_labels, moments, step, clip, products
-        self.newton, self.curvature = newton, curvature
+        self.newton, self.curvature, self.reach = newton, curvature, reach
         self.places: list[Hashable] = []  # the inputs that take Newton steps
         self.moves = np.eye(newton)  # A
         self.told: list[float] = []  # weights of all examples
@@ -107,7 +109,10 @@ class SoftmaxRegression:
 
     def newton_step(self, z: dict[Hashable, float], slopes: list[float], w: float) -> None:
         """The step of the inputs that have a place; those that come up now take one while there is room."""
-        self.places += [e for e in z if e not in self.places][: self.newton - len(self.places)]
+        for e in [e for e in z if e not in self.places][: self.newton - len(self.places)]:
+            if self.reach is not None:
+                self.moves[len(self.places), len(self.places)] = min(len(z), self.newton) / self.reach**2
+            self.places.append(e)
         x = np.array([z.get(e, 0.0) for e in self.places] + [0.0] * (self.newton - len(self.places)))
         self.moves += self.curvature * w * np.outer(x, x)
         move = np.linalg.solve(self.moves, x)

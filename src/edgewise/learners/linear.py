@@ -36,22 +36,34 @@ class SoftmaxRegression(Parameterized):
         up. They learn from fewer examples, at a cost that grows with the square of this number.
     curvature : float
         Of the loss, as Newton steps take it to be: the smaller, the larger are steps.
+    reach : float, optional
+        How far from 0 Newton steps take scores to be before anything is learned: the larger, the larger are the first
+        steps. None: every weight of an input has variance 1, so that the scores of many inputs reach further.
     """
 
     def __init__(
-        self, step: float = 0.2, clip: float = 5.0, products: int = 0, newton: int = 0, curvature: float = 0.07
+        self,
+        step: float = 0.2,
+        clip: float = 5.0,
+        products: int = 0,
+        newton: int = 0,
+        curvature: float = 0.07,
+        reach: float | None = 8.0,
     ) -> None:
         self.step = step
         self.clip = clip
         self.products = products
         self.newton = newton
         self.curvature = curvature
+        self.reach = reach
 
     def check(self) -> None:
         """Raise ValueError for a setting that is not allowed."""
         for name in ("step", "clip", "curvature"):
             if not getattr(self, name) > 0.0:
                 raise ValueError(f"{name}={getattr(self, name)!r}: a positive number")
+        if self.reach is not None and not self.reach > 0.0:
+            raise ValueError(f"reach={self.reach!r}: a positive number, or None")
         for name in ("products", "newton"):
             if not isinstance(getattr(self, name), int | np.integer) or getattr(self, name) < 0:
                 raise ValueError(f"{name}={getattr(self, name)!r}: a whole number, 0 for none")
@@ -96,7 +108,7 @@ def make_bank(learners: list[SoftmaxRegression], n_labels: int, n_numeric: int, 
         products,
         np.zeros((len(learners), int(offset[-1])), np.int64),
         make_newton(
-            [(learner.newton, learner.curvature) for learner in learners],
+            [(learner.newton, learner.curvature, learner.reach or 0.0) for learner in learners],
             n_labels,
             int(offset[-1] + products.place[-1]),
         ),

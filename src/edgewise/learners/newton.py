@@ -1,17 +1,18 @@
 """Newton steps of a linear learner: the first inputs that come up share a full matrix instead of AdaGrad's diagonal.
 
 The loss of an example of weight w is taken to be a parabola of one curvature h along its inputs x, for all labels alike
-(the Hessian of softmax is at most x x' / 2: Boehning 1992). So the inverse of all examples' curvature, with 1 on its
-diagonal for what is not known yet,
+(the Hessian of softmax is at most x x' / 2: Boehning 1992). So the inverse of all examples' curvature,
 
-    A_t = (I + sum over s <= t of h w_s x_s x_s')^-1,
+    A_t = (R + sum over s <= t of h w_s x_s x_s')^-1,
 
 is kept up by one update of rank one for each example (Sherman and Morrison 1950), and label r moves by
 
     W_r <- W_r - A_t x_t * slope_r,
 
-the online Newton step of Hazan, Agarwal and Kale 2007 without its projection. Inputs beyond the first `most` are left
-to AdaGrad. Time and memory grow with the square of `most`.
+the online Newton step of Hazan, Agarwal and Kale 2007 without its projection. The diagonal R is what is taken to be known
+before: n / reach^2 for an input that first comes up in an example of n inputs (of which at most `most` count), so that
+scores have variance reach^2, be their inputs few or many. Inputs beyond the first `most` are left to AdaGrad. Time and
+memory grow with the square of `most`.
 """
 
 from __future__ import annotations
@@ -40,11 +41,12 @@ class Newton(NamedTuple):
 
     most: np.ndarray  # [n] inputs that may take part
     curvature: np.ndarray  # [n] h
+    reach: np.ndarray  # [n] 0 for R = 1
     slot: np.ndarray  # [n] where a learner's arrays are; -1 for none
     used: np.ndarray  # [m] inputs that take part
     told: np.ndarray  # [m, 2] examples and their weight
     weights: np.ndarray  # [m, places, k] W
-    inverse: np.ndarray  # [m, places, places] A
+    inverse: np.ndarray  # [m, places, places] A, of the inputs that take part
 
 
 class Present(NamedTuple):
@@ -56,25 +58,26 @@ class Present(NamedTuple):
     gain: np.ndarray  # [places] A x
 
 
-def make_newton(settings: Sequence[tuple[int, float]], n_labels: int, n_inputs: int) -> Newton:
-    """Learners that know nothing yet, of which each has a number of inputs and a curvature."""
-    most = np.array([number for number, _ in settings], np.int64)
+def make_newton(settings: Sequence[tuple[int, float, float]], n_labels: int, n_inputs: int) -> Newton:
+    """Learners that know nothing yet, of which each has a number of inputs, a curvature and a reach."""
+    most = np.array([number for number, _, _ in settings], np.int64)
     m, places = int((most > 0).sum()), min(int(most.max(initial=0)), n_inputs)
     return Newton(
         most,
-        np.array([curvature for _, curvature in settings], float),
+        np.array([curvature for _, curvature, _ in settings], float),
+        np.array([reach for _, _, reach in settings], float),
         np.where(most > 0, np.cumsum(most > 0) - 1, -1),
         np.zeros(m, np.int64),
         np.zeros((m, 2)),
         np.zeros((m, places, n_labels)),
-        np.tile(np.eye(places), (m, 1, 1)),
+        np.zeros((m, places, places)),
     )
 
 
 def newton_with_inputs(newton: Newton, n_inputs: int) -> Newton:
     """Room for more inputs; what was learned stays in its places."""
     _, places, k = newton.weights.shape
-    settings = list(zip(newton.most.tolist(), newton.curvature.tolist(), strict=True))
+    settings = list(zip(newton.most.tolist(), newton.curvature.tolist(), newton.reach.tolist(), strict=True))
     wider = make_newton(settings, k, n_inputs)
     wider.weights[:, :places] = newton.weights
     wider.inverse[:, :places, :places] = newton.inverse
@@ -144,11 +147,14 @@ def newton_logits(bank, i, nominal, inputs, present, logits):
 def give_places(bank, i, present):
     """Let inputs that come up for the first time take part while there is room."""
     newton, slot = bank.newton, bank.newton.slot[i]
+    reach = newton.reach[i]
+    variance = reach * reach / min(present.number[0], newton.most[i]) if reach > 0.0 else 1.0
     for j in range(present.number[0]):
         if newton.used[slot] == newton.most[i]:
             break
         at = present.at[j]
         if rank_of(bank, i, at) == 0:
+            newton.inverse[slot, newton.used[slot], newton.used[slot]] = variance
             newton.used[slot] += 1
             if at >= 0:
                 bank.ranks[i, at] = newton.used[slot]
