@@ -1,7 +1,7 @@
 """Softmax regression with AdaGrad steps (Duchi, Hazan and Singer 2011), one weight per class and input.
 
-The first `newton` inputs take Newton steps instead: A = R + sum of h w x x', and W[c] falls by A^-1 x times the slope. R
-has n / reach^2 for an input that comes up first in an example of n inputs, of which at most `newton` count.
+The first `newton` inputs take Newton steps instead: A = R + sum of h w x x', and W[c] falls by A^-1 x times the slope.
+R has n / reach^2 for an input that comes up first in an example of n inputs, of which at most `newton` count.
 
 | input | value |
 |---|---|

@@ -9,10 +9,10 @@ is kept up by one update of rank one for each example (Sherman and Morrison 1950
 
     W_r <- W_r - A_t x_t * slope_r,
 
-the online Newton step of Hazan, Agarwal and Kale 2007 without its projection. The diagonal R is what is taken to be known
-before: n / reach^2 for an input that first comes up in an example of n inputs (of which at most `most` count), so that
-scores have variance reach^2, be their inputs few or many. Inputs beyond the first `most` are left to AdaGrad. Time and
-memory grow with the square of `most`.
+the online Newton step of Hazan, Agarwal and Kale 2007 without its projection. The diagonal R is what is taken to be
+known before: n / reach^2 for an input that first comes up in an example of n inputs (of which at most `most` count), so
+that scores have variance reach^2, be their inputs few or many. Inputs beyond the first `most` are left to AdaGrad. Time
+and memory grow with the square of `most`.
 """
 
 from __future__ import annotations
