@@ -232,6 +232,18 @@ def test_the_memo_never_changes_a_result() -> None:
                 assert values == alone
 
 
+@pytest.mark.plain
+def test_states_that_share_a_key_are_told_apart() -> None:
+    """By their second key, here with no other first one than the number of labels that count."""
+    p = fast.zero_one_potentials(4, 12, 0.1, memo_bits=4)
+    p.hashes[:, 0] = 1
+    p.salts[:, 0] = 1
+    for state in states(4, 3, 30, seed=2) * 2:
+        for m in (3, 11):
+            fresh = fast.zero_one_potentials(4, 12, 0.1, memo_bits=0)
+            assert fast.potential(p, m, 1, as_votes(state)) == fast.potential(fresh, m, 1, as_votes(state))
+
+
 def test_a_crowded_memo_never_changes_a_result() -> None:
     crowded = fast.zero_one_potentials(26, 100, 0.1, memo_bits=4)
     roomy = fast.zero_one_potentials(26, 100, 0.1)
