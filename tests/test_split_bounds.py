@@ -242,6 +242,17 @@ def test_guesses_hold_the_merits_between_them():
 
 
 @pytest.mark.plain
+@pytest.mark.parametrize("all_codes", [0.0, 1e-17])
+def test_a_code_that_outweighs_all_codes_by_rounding(all_codes):
+    """What splits leave to a child is rounded code by code: no table may be read beyond its end for that."""
+    forest = empty_leaf(3, 0, 1, warm=False, binary=True, delta=0.9, tie=9.0)
+    y = np.array([0, 0, 1, 1, 2])
+    fill(forest, np.zeros((5, 0)), np.array([0, 1, 1, 1, 0])[:, None], y, np.array([3.0, 2.0, 2.0, 2.0, 3e-17]))
+    forest.counts[2, forest.offset[0, 1] - 1] = all_codes
+    assert decide(forest, 0, 1) == split_search.best_split(forest, 0, 0, 0, 1) == (0, 0.0)
+
+
+@pytest.mark.plain
 def test_tables_err_as_little_as_derived():
     """Each derived error holds on a fine grid, and is nearly reached."""
     special = pytest.importorskip("scipy.special")
