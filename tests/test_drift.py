@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 import numpy as np
 import pytest
 
 import edgewise as ew
 from edgewise.boosting.rules import drifted
 from edgewise.learners.forest.layout import compact
+from edgewise.learners.label_memory import make_memory, memory_learns, memory_speaks, next_context
 from tests.state import forest_state, same
 
 
@@ -92,6 +95,23 @@ def test_label_memory_by_hand():
     assert counts[0 * 3 + none, 1] > 0.0
     assert counts[1 * 3 + 0, 0] > 0.0
     assert (counts > 0.0).sum() == 3
+
+
+@pytest.mark.plain
+def test_label_memory_agrees_with_its_twin():
+    """A dictionary of counts by the last two labels; examples without a label (-1) are spoken of and leave no trace."""
+    k, decay, rng = 3, 0.7, np.random.default_rng(2)
+    memory, p = make_memory([ew.LabelMemory(decay)], k), np.empty(k)
+    counts, recent = defaultdict(lambda: [0.0] * k), (None, None)
+    for label, w in zip(rng.integers(-1, k, 200).tolist(), rng.exponential(size=200), strict=True):
+        context = next_context(memory, label, k)
+        memory_speaks(memory, 0, context, p)
+        assert p == pytest.approx([(count + 1.0) / (sum(counts[recent]) + k) for count in counts[recent]])
+        if label >= 0:
+            memory_learns(memory, 0, context, label, w)
+            counts[recent] = [decay * count + w * (r == label) for r, count in enumerate(counts[recent])]
+            recent = (label, recent[0])
+    assert len(counts) == 2 + k * k, "every context came up, and the first two examples had fewer labels before them"
 
 
 def test_bad_settings():

@@ -28,6 +28,14 @@ def as_votes(state: tuple[int, ...]) -> np.ndarray:
     return np.array(state, float)
 
 
+def cost_rows(p: potential_tables.Potentials, m: int, votes: np.ndarray) -> np.ndarray:
+    """D(r, l) of eq. (5): where r is certain, `cheapest_label` works on row r alone, or on none if all of D is 0."""
+    rows = np.zeros((p.k, p.k))
+    for r in range(p.k):
+        fast.cheapest_label(p, m, votes, np.eye(p.k)[r], rows[r])
+    return rows
+
+
 def late_state(k: int, n_learners: int, m: int, seed: int) -> tuple[int, tuple[int, ...]]:
     """A true label and votes of n_learners - m learners that are right about 4 times in 10."""
     draw = np.random.default_rng(seed)
@@ -69,7 +77,7 @@ def test_votes_are_read_and_never_written() -> None:
                 assert after == pytest.approx(phi(m, label, naive.plus((1, 2, 0), extra)), abs=1e-12)
             weight = fast.importance(p, m, label, votes)
             assert weight == pytest.approx(naive.importance(phi, m, label, (1, 2, 0)), abs=1e-12)
-    fast.normalized_costs(p, 2, votes, np.empty((3, 3)))
+    cost_rows(p, 2, votes)
     assert votes.tolist() == [1.0, 2.0, 0.0]
 
 
@@ -167,10 +175,9 @@ def test_importance_is_the_sum_of_cost_differences(k: int, n_learners: int, edge
 def test_normalized_costs_are_those_of_equation_5(k: int, edge: float) -> None:
     phi = naive.recursion(k, edge)
     p = fast.zero_one_potentials(k, 8, edge)
-    costs = np.empty((k, k))
     for state in states(k, 4, 25, seed=1):
         for m in (0, 1, 4, 7):
-            fast.normalized_costs(p, m, as_votes(state), costs)
+            costs = cost_rows(p, m, as_votes(state))
             expected = naive.normalized_costs(phi, m, state)
             for r in range(k):
                 # Of a weight near the resolution only a few digits are left.
@@ -182,12 +189,11 @@ def test_normalized_costs_are_those_of_equation_5(k: int, edge: float) -> None:
 def test_normalized_costs_keep_the_papers_constraints(edge: float) -> None:
     """C_1^eor of Section 2.2: nonnegative, zero on the diagonal, rows that sum to 1, or 0 where there is no weight."""
     p = fast.zero_one_potentials(26, 100, edge)
-    costs = np.empty((26, 26))
     sums = set()
     for m in (99, 70, 40, 12, 3, 0):
         _, state = late_state(26, 100, m + 1, seed=m)
         votes = as_votes(state)
-        fast.normalized_costs(p, m, votes, costs)
+        costs = cost_rows(p, m, votes)
         assert (costs >= 0).all()
         assert (np.diag(costs) == 0).all()
         for r in range(26):
@@ -209,9 +215,8 @@ def test_normalized_costs_keep_the_papers_constraints(edge: float) -> None:
 def test_normalized_costs_with_ties_small() -> None:
     phi = naive.recursion(4, 0.1)
     p = fast.zero_one_potentials(4, 4, 0.1, memo_bits=4)
-    costs = np.empty((4, 4))
     for state in ((0, 0, 0, 0), (1, 0, 1, 0), (2, 1, 0, 0), (0, 3, 0, 0)):
-        fast.normalized_costs(p, 2, as_votes(state), costs)
+        costs = cost_rows(p, 2, as_votes(state))
         assert costs == pytest.approx(np.array(naive.normalized_costs(phi, 2, state)), abs=1e-11)
 
 
@@ -225,6 +230,18 @@ def test_the_memo_never_changes_a_result() -> None:
             for p in memos:
                 values = [fast.potential(p, m, 1, as_votes(state)), fast.importance(p, m, 1, as_votes(state))]
                 assert values == alone
+
+
+@pytest.mark.plain
+def test_states_that_share_a_key_are_told_apart() -> None:
+    """By their second key, here with no other first one than the number of labels that count."""
+    p = fast.zero_one_potentials(4, 12, 0.1, memo_bits=4)
+    p.hashes[:, 0] = 1
+    p.salts[:, 0] = 1
+    for state in states(4, 3, 30, seed=2) * 2:
+        for m in (3, 11):
+            fresh = fast.zero_one_potentials(4, 12, 0.1, memo_bits=0)
+            assert fast.potential(p, m, 1, as_votes(state)) == fast.potential(fresh, m, 1, as_votes(state))
 
 
 def test_a_crowded_memo_never_changes_a_result() -> None:

@@ -162,6 +162,36 @@ def test_columns_that_name_the_same_codes_otherwise_tie(binary):
 
 
 @pytest.mark.plain
+def test_thresholds_that_tie_go_to_the_lowest():
+    """Two classes around one mean: as much is told to its left as to its right, but for rounding."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        forest = empty_leaf(2, 1, 0, warm=False, binary=True, delta=0.9, tie=9.0)
+        half = np.concatenate([rng.normal(size=9), 9.0 * rng.normal(size=9)])
+        y = np.tile(np.arange(18) // 9, 2)
+        fill(forest, np.concatenate([half, -half])[:, None], np.zeros((36, 0)), y, np.tile(rng.exponential(size=18), 2))
+        found = decide(forest, 1, 0)
+        assert found == split_search.best_split(forest, 0, 0, 1, 0)
+        assert found[1] < 0.0
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("kind", ["below", "above", "binary", "multiway"])
+@pytest.mark.parametrize(("share", "best"), [(0.997, 1), (1.0 - 5e-7, 1), (1.0 + 5e-7, 0), (1.003, 0)])
+def test_a_branch_needs_a_hundredth_of_the_weight(kind, share, best):
+    """The first feature tells the classes apart, one of which is nearly too light; the second tells a little."""
+    m, c = (2, 0) if kind in ("below", "above") else (0, 2)
+    y, halves = np.array([0, 0, 1]), np.array([0, 1, 1])
+    apart = {"above": np.array([0.0, 0.5, 9.0]), "below": np.array([9.0, 8.5, 0.0])}.get(kind, y)
+    X = np.stack([apart, halves], axis=1)
+    forest = empty_leaf(2, m, c, warm=False, binary=kind == "binary", delta=0.9, tie=9.0)
+    w = np.array([0.5 - 0.005 * share, 0.5 - 0.005 * share, 0.01 * share])
+    fill(forest, X[:, :m], X[:, :c], y, w)
+    assert decide(forest, m, c) == split_search.best_split(forest, 0, 0, m, c)
+    assert decide(forest, m, c)[0] == best
+
+
+@pytest.mark.plain
 def test_the_gap_is_exact_where_it_decides():
     """A Hoeffding bound that the best merit's lead exceeds, or misses, by a hair: closer than any guess can tell."""
     compared = 0
@@ -209,6 +239,17 @@ def test_guesses_hold_the_merits_between_them():
             assert room.least[M + j] <= best <= max(room.most[M + j], 0.0)
     # The error is no more than a few times what is met: bounds far too wide would pass all of the above.
     assert closest < 0.8
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("all_codes", [0.0, 1e-17])
+def test_a_code_that_outweighs_all_codes_by_rounding(all_codes):
+    """What splits leave to a child is rounded code by code: no table may be read beyond its end for that."""
+    forest = empty_leaf(3, 0, 1, warm=False, binary=True, delta=0.9, tie=9.0)
+    y = np.array([0, 0, 1, 1, 2])
+    fill(forest, np.zeros((5, 0)), np.array([0, 1, 1, 1, 0])[:, None], y, np.array([3.0, 2.0, 2.0, 2.0, 3e-17]))
+    forest.counts[2, forest.offset[0, 1] - 1] = all_codes
+    assert decide(forest, 0, 1) == split_search.best_split(forest, 0, 0, 0, 1) == (0, 0.0)
 
 
 @pytest.mark.plain
@@ -277,3 +318,14 @@ def test_one_bit_is_the_most_that_two_branches_tell():
         room.most[0] = 5.0  # a mark that a guess would write over
         assert (splitting.best_split(forest, 0, 0, 1, 0, room)[0] == 0) == splits
         assert (room.most[0] == 5.0) != splits
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(("tie", "feature"), [(0.5, -1), (0.7, 0)])
+def test_a_feature_seen_in_half_the_rows_may_win_a_tie(tie, feature):
+    """It gains half a bit, less than the bound of 0.6, which only a larger tie threshold overrules."""
+    forest = empty_leaf(2, 1, 0, warm=False, binary=True, delta=0.5, tie=tie)
+    y = np.arange(40) % 2
+    fill(forest, np.where(np.arange(40) < 20, y, math.nan)[:, None], np.zeros((40, 0)), y, np.ones(40))
+    forest.log_confidence[0] = 2.0 * 40.0 * 0.6**2
+    assert decide(forest, 1, 0)[0] == feature

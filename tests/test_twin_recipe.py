@@ -240,17 +240,20 @@ def test_which_products_there_are():
     assert products.place.tolist() == [0, 1, 2, 3, 19, 35, 51, 67, 67 + 256]
     assert products.weights.shape == (3, 323, 3)
     # columns come late: what was learned stays with its pair
-    products.weights[:] = np.random.default_rng(0).normal(size=products.weights.shape)
+    draw = np.random.default_rng(0)
+    for learned in (products.weights, products.squares, products.ranks):
+        learned[:] = draw.integers(1, 1000, learned.shape)
     wider = products_with_columns(products, 3, 3)
     assert wider.n_pairs.tolist() == [0, 6, 18]
     pairs = list(zip(wider.first.tolist(), wider.second.tolist(), strict=True))
     for j, pair in enumerate(pairs):
-        block = wider.weights[:, wider.place[j] : wider.place[j + 1]]
-        if pair in every:
-            old = every.index(pair)
-            assert np.array_equal(block, products.weights[:, products.place[old] : products.place[old + 1]])
-        else:
-            assert not block.any()
+        for name in ("weights", "squares", "ranks"):
+            block = getattr(wider, name)[:, wider.place[j] : wider.place[j + 1]]
+            if pair in every:
+                old = slice(*products.place[every.index(pair) :][:2])
+                assert np.array_equal(block, getattr(products, name)[:, old])
+            else:
+                assert not block.any()
 
 
 @pytest.mark.plain
@@ -264,6 +267,9 @@ def test_two_codes_together_have_an_input_of_their_own():
     places = [product(products, 0, 5.0, np.zeros(1), np.array(pair)) for pair in codes]
     assert sorted(at for at, _ in places) == list(range(CODES**2))
     assert {value for _, value in places} == {1.0}
+    # codes beyond share the places of the first
+    beyond = [np.array([a + CODES, b + 3 * CODES]) for a, b in codes]
+    assert [product(products, 0, 5.0, np.zeros(1), pair) for pair in beyond] == places
     rng = np.random.default_rng(0)
     X = rng.integers(4, size=(400, 2)).astype(str).astype(object)
     y = (X[:, 0] == X[:, 1]).astype(int)

@@ -12,9 +12,6 @@ import numpy as np
 from edgewise._compile import kernel
 from edgewise.parameters import Parameterized
 
-# Counts that shrank on for ever would become subnormal numbers, which cost a hundred times as much.
-FORGOTTEN = 1e-30
-
 
 class LabelMemory(Parameterized):
     """Predicts from the last two labels.
@@ -72,8 +69,8 @@ def memory_speaks(memory, i, context, p):
 
 @kernel
 def memory_learns(memory, i, context, label, w):
-    """Count the label that followed this context; what is less than a rounding error of the pseudo-example goes."""
+    """Count the label that followed this context, once the counts before it have decayed."""
     counts = memory.counts[i, context]
     for r in range(counts.size):
-        counts[r] = counts[r] * memory.decay[i] if counts[r] > FORGOTTEN else 0.0
+        counts[r] *= memory.decay[i]
     counts[label] += w

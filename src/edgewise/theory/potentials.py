@@ -10,7 +10,7 @@ Jung, Goetz, Tewari: "Online Multiclass Boosting" (NeurIPS 2017), Section 3 and 
 | s                  | `votes`                    | how many learners voted for each label so far                  |
 | phi_m^r(s)         | `potential`                | expected 0-1 loss, eq. (3) and (16), with m learners to go     |
 | w^i(t)             | `importance`               | Algorithm 1, line 11, with m = N - i                           |
-| D_t^i              | `normalized_costs`         | eq. (5), with m = N - i                                        |
+| D_t^i              | `cheapest_label`           | eq. (5), with m = N - i: its rows, weighted by chances         |
 | phi_N^1(0)         | `asymptotic_error`         | Theorem 2, Figure 1                                            |
 
 **Importance in one pass.** By (3) the sum over k labels in line 11 is [phi_{m+1}(s) - phi_m(s + e_r)] / wrong. With X
@@ -129,21 +129,6 @@ def _costs_of_kind(p: Potentials, m: int, votes: np.ndarray, n_kinds: int, kind:
             p.kind_costs[other] = max(potential_after(p, m, r, votes, l) - least, 0.0)
             weight += size * p.kind_costs[other]
     return 1.0 / weight if weight > RESOLUTION else 0.0
-
-
-@routine
-def normalized_costs(p: Potentials, m: int, votes: np.ndarray, costs: np.ndarray) -> None:
-    """D(r, l) of eq. (5) for all r and l into `costs`, for the learner after which m remain; 0 in a row whose w is 0.
-
-    Labels with equal votes have equal costs, so one potential per pair of vote counts is enough.
-    """
-    n_kinds = _kinds_of(p, votes)
-    for kind in range(n_kinds):
-        scale = _costs_of_kind(p, m, votes, n_kinds, kind)
-        for row in range(p.k):
-            if p.kinds[row] == kind:
-                for l in range(p.k):
-                    costs[row, l] = 0.0 if l == row else scale * p.kind_costs[p.kinds[l]]
 
 
 @kernel

@@ -77,14 +77,21 @@ def numeric_merit(gauss, room, n, j, mass, floor):
 
 
 @kernel
-def nominal_merit(counts, present, n, first, last):
-    """Information gain in bits, times the feature's counted weight, of a branch for each code; 0 if no candidate."""
+def counted_impurity(counts, present, n, last):
+    """A nominal feature's counted weight, and that weight times the entropy of its classes: f(n) - sum_c f(n_c)."""
     total = 0.0
-    inside = 0.0
+    whole = 0.0
     for i in range(n):
         weight = counts[present[i], last]
         total += weight
-        inside += x_log_x(weight)
+        whole += x_log_x(weight)
+    return total, x_log_x(total) - whole
+
+
+@kernel
+def nominal_merit(counts, present, n, first, last):
+    """Information gain in bits, times the feature's counted weight, of a branch for each code; 0 if no candidate."""
+    total, impurity = counted_impurity(counts, present, n, last)
     branches = 0.0
     large = 0
     for v in range(first, last):
@@ -99,19 +106,13 @@ def nominal_merit(counts, present, n, first, last):
                 branches -= x_log_x(counts[present[i], v])
     if large < 2:
         return 0.0
-    return (x_log_x(total) - inside - branches) * BITS
+    return (impurity - branches) * BITS
 
 
 @kernel
 def binary_merit(counts, present, n, first, last):
     """The code whose split from all others gains most, and that gain in bits times the feature's counted weight."""
-    total = 0.0
-    whole = 0.0
-    for i in range(n):
-        weight = counts[present[i], last]
-        total += weight
-        whole += x_log_x(weight)
-    impurity = x_log_x(total) - whole
+    total, impurity = counted_impurity(counts, present, n, last)
     best, chosen = 0.0, 0
     for v in range(first, last):
         equal = 0.0
