@@ -40,7 +40,7 @@ def gather(forest, tree, numeric, nominal, s):
 @part
 def tree_speaks(forest, tree, g, s):
     """The label one tree names, and by which predictor; remembers who spoke, for when the tree learns."""
-    node = find_leaf(forest, tree, s.x, s.codes)
+    node, s.reached[g] = find_leaf(forest, tree, s.x, s.codes)
     s.node[g] = node
     s.majority[g], s.bayes[g], mode = leaf_labels(
         forest,
@@ -125,7 +125,7 @@ def tree_returns(forest, tree, numeric, nominal, s):
     if forest.mode[tree] == ADAPTIVE:
         tree_speaks(forest, tree, 0, s)
     else:
-        s.node[0] = find_leaf(forest, tree, s.x, s.codes)
+        s.node[0], s.reached[0] = find_leaf(forest, tree, s.x, s.codes)
 
 
 @part
@@ -161,6 +161,7 @@ def tree_learns(forest, tree, g, chunk, t, label, w, s):
         forest,
         tree,
         s.node[g],
+        s.reached[g],
         s.majority[g],
         s.bayes[g],
         s.x,

@@ -119,6 +119,7 @@ class Scratch(NamedTuple):
     inputs: np.ndarray
     present: Present
     node: np.ndarray
+    reached: np.ndarray
     majority: np.ndarray
     bayes: np.ndarray
     costs: np.ndarray
@@ -146,6 +147,7 @@ def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int) -> Sc
         inputs=np.zeros(forest.moments.shape[1] + 1),
         present=make_present(bank),
         node=np.zeros(k, np.int64),
+        reached=np.zeros(k, np.int64),
         majority=np.zeros(k, np.int64),
         bayes=np.zeros(k, np.int64),
         costs=np.zeros(k),

@@ -50,18 +50,24 @@ def next_node(forest, node, x, codes):
 
 @kernel
 def find_leaf(forest, tree, x, codes):
-    """The node of the leaf that speaks for an example."""
+    """The node of the leaf that speaks for an example, and from where the one that learns it is looked for.
+
+    That is the leaf itself, or the first split on the way that has no child for the example's code.
+    """
     node = forest.root[tree]
+    gap = -1
     while forest.kind[node] != LEAF:
         following = next_node(forest, node, x, codes)
-        node = following if following >= 0 else forest.fallback[node]
-    return node
+        if following < 0:
+            gap = node if gap < 0 else gap
+            following = forest.fallback[node]
+        node = following
+    return node, node if gap < 0 else gap
 
 
 @part
-def learning_leaf(forest, tree, x, codes):
-    """The node of the leaf that learns an example: a new one where a code comes up at a split for the first time."""
-    node = forest.root[tree]
+def learning_leaf(forest, tree, node, x, codes):
+    """The leaf at or below a node that learns an example: a new one where a split has no child for its code."""
     while forest.kind[node] != LEAF:
         following = next_node(forest, node, x, codes)
         if following < 0:
@@ -117,12 +123,13 @@ def add_branch(forest, tree, node, code):
 
 
 @part
-def learn(forest, tree, voted_from, majority, bayes, x, codes, m, c, label, w, means, variances, room):
+def learn(forest, tree, voted_from, reached, majority, bayes, x, codes, m, c, label, w, means, variances, room):
     """Tree learns (x, label) with weight w > 0.
 
-    `voted_from` is the node that spoke for x before, `majority` and `bayes` the labels its two predictors named.
+    `voted_from` and `reached` are what `find_leaf` gave when the tree spoke, `majority` and `bayes` the labels that the
+    leaf's two predictors named.
     """
-    node = learning_leaf(forest, tree, x, codes)
+    node = learning_leaf(forest, tree, reached, x, codes)
     leaf = forest.child[node]
     if forest.mode[tree] == ADAPTIVE and node == voted_from:
         if majority == label:
