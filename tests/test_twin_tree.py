@@ -402,3 +402,15 @@ def test_features_left_out_play_no_part():
     teach(tree, [11.0], [0], 1)
     assert tree.vote([0.0], [0]) == tree.vote([11.0], [0]) == [0.5, 0.5]
     assert list(tree.root["rows"][0]) == [1]
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("m", range(11))
+def test_logarithms_of_products_neither_overflow_nor_underflow(m):
+    from edgewise.learners.forest.statistics import log_of_product
+
+    rng = np.random.default_rng(m)
+    for _ in range(40):
+        factors = rng.choice([0.0, 1e-170, 1e-3, 0.5, 1.0, 7.0, 1e60, 1e200], size=12)
+        expected = sum(math.log(factor) for factor in factors[:m] if factor > 0.0)
+        assert log_of_product(factors, m) == pytest.approx(expected, rel=1e-12, abs=1e-12)

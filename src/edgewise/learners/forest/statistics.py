@@ -9,9 +9,10 @@ from edgewise.learners.forest.layout import HIGH, LOW, MEAN, PRECISION, ROWS, SQ
 
 # Floor of a Gaussian's variance, as a share of the variance of the whole column.
 VARIANCE_FLOOR = 1e-3
-# Precisions are multiplied up before a logarithm is taken; these bounds keep the product a normal number.
+# Factors are multiplied up before a logarithm is taken; these bounds keep products, and that of four, normal numbers.
 LARGEST_PRECISION = 1e200
 PRODUCT_TOP, PRODUCT_BOTTOM = 1e100, 1e-100
+FOURTH_TOP, FOURTH_BOTTOM = 1e70, 1e-70
 
 
 @kernel
@@ -92,20 +93,39 @@ def refresh_precision(gauss, columns, means, variances, m):
     one example's worth of the column's own spread, so that a class seen once is neither certain nor impossible. A
     column that never varied says nothing (precision 0). A feature that the class never showed takes the column's mean.
     """
+    # spreads are fetched first, so that the loop that divides vectorizes
     for j in range(m):
-        spread = variances[columns[j]]
-        variance = max((gauss[SQUARES, j] + spread) / (gauss[WEIGHT, j] + 1.0), VARIANCE_FLOOR * spread)
-        gauss[PRECISION, j] = min(1.0 / variance, LARGEST_PRECISION) if spread > 0.0 else 0.0
-        gauss[MEAN, j] = gauss[MEAN, j] if gauss[WEIGHT, j] > 0.0 else means[columns[j]]
+        gauss[PRECISION, j] = variances[columns[j]]
+        if gauss[WEIGHT, j] <= 0.0:
+            gauss[MEAN, j] = means[columns[j]]
+    for j in range(m):
+        spread, count = gauss[PRECISION, j], gauss[WEIGHT, j] + 1.0
+        squares = max(gauss[SQUARES, j] + spread, VARIANCE_FLOOR * spread * count)
+        gauss[PRECISION, j] = min(count / squares, LARGEST_PRECISION) if spread > 0.0 else 0.0
+    return 0.5 * log_of_product(gauss[PRECISION], m)
+
+
+@kernel
+def log_of_product(factors, m):
+    """Logarithm of the product of the factors that are not 0: four running products, so that none waits for another."""
     total = 0.0
-    product = 1.0
-    for j in range(m):
-        precision = gauss[PRECISION, j]
-        product *= precision if precision > 0.0 else 1.0
+    a = b = c = d = 1.0
+    whole = m - m % 4
+    for j in range(0, whole, 4):
+        a *= factors[j] if factors[j] > 0.0 else 1.0
+        b *= factors[j + 1] if factors[j + 1] > 0.0 else 1.0
+        c *= factors[j + 2] if factors[j + 2] > 0.0 else 1.0
+        d *= factors[j + 3] if factors[j + 3] > 0.0 else 1.0
+        if max(max(a, b), max(c, d)) > FOURTH_TOP or min(min(a, b), min(c, d)) < FOURTH_BOTTOM:
+            total += (math.log(a) + math.log(b)) + (math.log(c) + math.log(d))
+            a = b = c = d = 1.0
+    product = (a * b) * (c * d)
+    for j in range(whole, m):
         if product > PRODUCT_TOP or product < PRODUCT_BOTTOM:
             total += math.log(product)
             product = 1.0
-    return 0.5 * (total + math.log(product))
+        product *= factors[j] if factors[j] > 0.0 else 1.0
+    return total + math.log(product)
 
 
 @kernel
