@@ -36,12 +36,12 @@ TREES = {"trees": 100, "grace_period": 50, "split_confidence": 1e-7, "tie_thresh
 STREAMS = {
     "car": (1728, 1728),
     "nursery": (12960, 2000),
-    "mushroom": (8124, 1000),
+    "mushroom": (8124, 2000),
     "movement": (20000, 2000),
     "letter": (20000, 1000),
-    "isolet-50": (7797, 300),
+    "isolet-50": (7797, 1000),
     "electricity": (20000, 1000),
-    "covertype": (20000, 300),
+    "covertype": (20000, 1000),
 }
 QUICK_ROWS = (500, 100)
 
