@@ -100,8 +100,8 @@ def save_rows(data: str, rows: int, folder: Path) -> Path:
 
 
 def measure(what: Measurement, settings: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The best of some processes: short runs differ more between processes than within one."""
-    processes = PROCESSES if what.rows < SHORT and not settings["quick"] else 1
+    """The best of some processes: short runs differ more between processes than within one. River's are not short."""
+    processes = PROCESSES if what.rows < SHORT and what.contender != RIVER and not settings["quick"] else 1
     return min((measure_once(what, settings, folder) for _ in range(processes)), key=itemgetter("best_cpu_s"))
 
 
