@@ -154,7 +154,7 @@ def main() -> None:
     kinds = parser.add_mutually_exclusive_group()
     kinds.add_argument("--ablate", action="store_true", help="30 learners without each part, instead of the defaults")
     kinds.add_argument("--same-order", action="store_true", help="rows in the order of seed 1, whatever the seed")
-    parser.add_argument("--learners", help=f"some of {','.join(map(str, LEARNERS))}; not with --ablate")
+    parser.add_argument("--learners", help=f"some of {','.join(map(str, LEARNERS))}; for the defaults alone")
     parser.add_argument("--parts", help=f"with --ablate, some of {','.join(PARTS)}")
     parser.add_argument("--data", help=f"some of {','.join(DATA)}")
     parser.add_argument("--seeds", type=int, help=f"shuffles ({DEFAULTS.seeds}; with --ablate {ABLATION.seeds})")

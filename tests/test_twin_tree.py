@@ -414,3 +414,20 @@ def test_logarithms_of_products_neither_overflow_nor_underflow(m):
         factors = rng.choice([0.0, 1e-170, 1e-3, 0.5, 1.0, 7.0, 1e60, 1e200], size=12)
         expected = sum(math.log(factor) for factor in factors[:m] if factor > 0.0)
         assert log_of_product(factors, m) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.plain
+def test_a_class_of_one_value_is_never_narrower_than_the_floor():
+    """Variances are (squares + v0)/(weight + 1), at least a thousandth of v0; a column that never varied says nothing."""
+    from edgewise.learners.forest.layout import MEAN, PRECISION, SQUARES, WEIGHT
+    from edgewise.learners.forest.statistics import refresh_precision
+
+    gauss = np.zeros((6, 4))
+    gauss[WEIGHT] = [99.0, 5000.0, 99.0, 0.0]
+    gauss[SQUARES] = [18.0, 0.0, 0.0, 0.0]
+    columns, means, variances = np.array([2, 0, 1, 3]), np.arange(4.0), np.array([4.0, 0.0, 2.0, 5.0])
+    constant = refresh_precision(gauss, columns, means, variances, 4)
+    expected = [100.0 / 20.0, 1.0 / (1e-3 * 4.0), 0.0, 1.0 / 5.0]
+    assert gauss[PRECISION].tolist() == pytest.approx(expected, rel=1e-14)
+    assert gauss[MEAN].tolist() == [0.0, 0.0, 0.0, 3.0]
+    assert constant == pytest.approx(0.5 * sum(math.log(p) for p in expected if p > 0.0), rel=1e-14)
