@@ -418,7 +418,7 @@ def test_logarithms_of_products_neither_overflow_nor_underflow(m):
 
 @pytest.mark.plain
 def test_a_class_of_one_value_is_never_narrower_than_the_floor():
-    """Variances are (squares + v0)/(weight + 1), at least a thousandth of v0; a column that never varied says nothing."""
+    """Variances are (squares + v0)/(weight + 1), at least v0/1000; a column that never varied says nothing."""
     from edgewise.learners.forest.layout import MEAN, PRECISION, SQUARES, WEIGHT
     from edgewise.learners.forest.statistics import refresh_precision
 
