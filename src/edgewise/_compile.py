@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 
 import numba
 
+from edgewise import _inner
+
 # Numba's type stubs leave out its configuration and its internal options.
 compiler: Any = numba
 
@@ -25,7 +27,8 @@ PACKAGE = Path(__file__).parent
 def kernel_sources() -> list[Path]:
     """The files whose text decides what compiled kernels do."""
     rooms = ("theory", "learners", "boosting")
-    return [Path(__file__)] + sorted(path for room in rooms for path in (PACKAGE / room).rglob("*.py"))
+    own = [PACKAGE / name for name in ("_compile.py", "_inner.py", "_states.py")]
+    return own + sorted(path for room in rooms for path in (PACKAGE / room).rglob("*.py"))
 
 
 def cache_folder() -> Path:
@@ -42,12 +45,13 @@ CACHE = str(cache_folder())
 
 
 def kernel(function: Function) -> Function:
-    """Compile a function that belongs inside the loop that calls it: see `routine`; the compiler always inlines it.
+    """Compile a function that belongs inside the loop that calls it: see `routine`; the compiler always inlines it."""
+    return _inner.inner(_compiled(function, forceinline=True, **_inner.OPTIONS))
 
-    A state of forty arrays is some three hundred words to pass: an inlined call passes none of them (measured: 490 ns
-    against 85 ns per tree and example).
-    """
-    return _compiled(function, forceinline=True)
+
+def subroutine(function: Function) -> Function:
+    """Compile a function that kernels call and that stays apart from them: for what is long, or seldom needed."""
+    return _inner.inner(_compiled(function, **_inner.OPTIONS))
 
 
 def part(function: Function) -> Function:
@@ -60,14 +64,13 @@ def part(function: Function) -> Function:
 
 
 def routine(function: Function) -> Function:
-    """Compile a function over arrays: cached on disk, without the GIL, IEEE arithmetic in the written order.
+    """Compile a function that Python calls: cached on disk, without the GIL, IEEE arithmetic in the written order.
 
     `error_model="numpy"` lets loops with a division vectorize; nothing here may rely on ZeroDivisionError.
-    `_nrt=False` leaves out Numba's reference counting: a state of forty arrays passed to small kernels costs more in
-    atomic increments than in work (measured: 3.3 us against .5 us per tree and example). So a kernel may not make
-    arrays; whoever calls it from Python gives it the room it needs.
+    `_nrt=False` leaves out Numba's reference counting, which costs small kernels more in atomic increments than their
+    work does. So a kernel may not make arrays; whoever calls it from Python gives it the room it needs.
     """
-    return _compiled(function)
+    return _compiled(function, no_cfunc_wrapper=True)
 
 
 def in_memory(function: Function) -> Function:

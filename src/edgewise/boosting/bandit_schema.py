@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise._compile import kernel, routine
+from edgewise._states import state
 from edgewise.boosting.extending import with_own
 from edgewise.boosting.learning import learner_learns, learner_returns, learner_speaks
 from edgewise.boosting.rules import cheapest_vote, cost_of_vote, take_vote
@@ -67,6 +68,7 @@ NO_NEED = np.zeros(4, np.int64)
 OF_HEDGE, OF_EXPLORATION, OF_TIES = 0, 1, 2
 
 
+@state
 class BanditPlan(NamedTuple):
     """Which bandit booster this is."""
 
@@ -87,6 +89,7 @@ class BanditPlan(NamedTuple):
     full_step: bool  # learner weights move as with full feedback, not by the rate of Algorithm 3
 
 
+@state
 class Cast(NamedTuple):
     """What was cast in each round, by row: all that learning needs to know of the time of voting."""
 
@@ -104,6 +107,7 @@ class Cast(NamedTuple):
     taught: np.ndarray  # [n, N] labels that learners were taught
 
 
+@state
 class Room(NamedTuple):
     """Working room of a round."""
 

@@ -31,6 +31,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from edgewise._states import state
 from edgewise.boosting.binary_rounds import run_binary_rounds
 from edgewise.boosting.state import PROBABILITY, Ensemble
 from edgewise.boosting.stream_bandit import ROUNDS, Exploration, StreamBandit
@@ -40,6 +41,7 @@ from edgewise.learners.ranges import LogUniform
 from edgewise.theory.bandit_bounds import theory_rate
 
 
+@state
 class BinaryPlan(NamedTuple):
     """Which BinBandit this is; `vote` and `follow` are what the arrays of a round are made for."""
 

@@ -28,6 +28,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from edgewise._compile import routine
+from edgewise._states import state
 from edgewise.boosting.pipeline import blocks
 from edgewise.boosting.schema import run_moments
 from edgewise.learners.foreign_copies import ForeignBank
@@ -56,6 +57,7 @@ class RowLearner(Protocol):
         """Learn that m numbers would have been right."""
 
 
+@state
 class Steps(NamedTuple):
     """Which algorithm this is."""
 
@@ -65,6 +67,7 @@ class Steps(NamedTuple):
     region: Region
 
 
+@state
 class Learners(NamedTuple):
     """The learners in order: kind, and where each one's state is; trees are counted in the forest of their block."""
 
@@ -72,6 +75,7 @@ class Learners(NamedTuple):
     slot: np.ndarray
 
 
+@state
 class Progress(NamedTuple):
     """What the booster itself remembers."""
 
@@ -93,6 +97,7 @@ class GradientEnsemble(NamedTuple):
     foreign: ForeignBank  # a copy for each output of each learner
 
 
+@state
 class Examples(NamedTuple):
     """Examples in order. Those of weight 0 are predicted and not learned."""
 

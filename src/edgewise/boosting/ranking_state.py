@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from edgewise._states import state
 from edgewise.boosting.calibration import Calibration
 from edgewise.boosting.own import NOTHING, Own
 from edgewise.boosting.state import Learners
@@ -25,6 +26,7 @@ RANKING_FOLLOW = {"draw": DRAWN, "mean": MEAN, "best": BEST}
 SUFFERED, START = 0, 1
 
 
+@state
 class RankingPlan(NamedTuple):
     """Which booster this is."""
 
@@ -36,6 +38,7 @@ class RankingPlan(NamedTuple):
     weight_high: float
 
 
+@state
 class RankingCommittee(NamedTuple):
     """What the booster itself remembers, per learner."""
 
@@ -48,6 +51,7 @@ class RankingCommittee(NamedTuple):
     totals: np.ndarray  # [2] of the whole booster
 
 
+@state
 class RankingChunk(NamedTuple):
     """Examples in order, as `state.Chunk` but for label sets."""
 
@@ -63,6 +67,7 @@ class RankingChunk(NamedTuple):
     variances: np.ndarray
 
 
+@state
 class RankingTrace(NamedTuple):
     """What is carried from learner to learner, per example."""
 
@@ -74,6 +79,7 @@ class RankingTrace(NamedTuple):
     uniforms: np.ndarray  # [n] DRAWN: what is left of the uniform number
 
 
+@state
 class RankingRoom(NamedTuple):
     """Working room of one kernel call, beside `state.Scratch`."""
 

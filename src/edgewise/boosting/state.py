@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise._states import state
 from edgewise.boosting.own import NOTHING, Own
 from edgewise.learners.foreign_copies import ForeignBank
 from edgewise.learners.forest.layout import Forest
@@ -33,6 +34,7 @@ OF_VOTE, OF_RIGHT = 0, 1
 RIGHT, WRONG = 0, 1
 
 
+@state
 class Plan(NamedTuple):
     """Which booster this is."""
 
@@ -51,6 +53,7 @@ class Plan(NamedTuple):
     calibrate: bool = False  # whether scores are sharpened
 
 
+@state
 class Learners(NamedTuple):
     """The learners in order: kind, where each one's state is (tree, linear learner or column), factor on importance.
 
@@ -62,6 +65,7 @@ class Learners(NamedTuple):
     scale: np.ndarray
 
 
+@state
 class Committee(NamedTuple):
     """What the booster itself remembers, per learner."""
 
@@ -73,6 +77,7 @@ class Committee(NamedTuple):
     sharpness: np.ndarray  # [2, 1] `calibration`: logarithm of the factor on scores, and what its steps depend on
 
 
+@state
 class Chunk(NamedTuple):
     """Examples in order. A label of -1 means: vote, do not learn."""
 
@@ -87,6 +92,7 @@ class Chunk(NamedTuple):
     variances: np.ndarray
 
 
+@state
 class Trace(NamedTuple):
     """What happened, per example and learner; by learner first, as the loop goes."""
 
@@ -103,6 +109,7 @@ class Trace(NamedTuple):
     restarts: np.ndarray  # [N, n] whether the tree began anew after this example
 
 
+@state
 class Scratch(NamedTuple):
     """Working room of one kernel call."""
 
@@ -174,6 +181,7 @@ def make_trace(n: int, n_learners: int, k: int) -> Trace:
     )
 
 
+@state
 class Knowledge(NamedTuple):
     """What the learners have learned, by kind."""
 

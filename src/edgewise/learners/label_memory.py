@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise._compile import kernel
+from edgewise._compile import kernel, subroutine
+from edgewise._states import state
 from edgewise.parameters import Parameterized
 
 
@@ -31,6 +32,7 @@ class LabelMemory(Parameterized):
             raise ValueError(f"decay={self.decay!r}: a number in (0, 1]")
 
 
+@state
 class MemoryBank(NamedTuple):
     """n label memories over k labels."""
 
@@ -56,7 +58,7 @@ def next_context(memory, label, k):
     return context
 
 
-@kernel
+@subroutine
 def memory_speaks(memory, i, context, p):
     """Fill p with the shares of the labels that followed this context, one pseudo-example for each class added."""
     counts = memory.counts[i, context]
@@ -67,7 +69,7 @@ def memory_speaks(memory, i, context, p):
         p[r] = (counts[r] + 1.0) / (total + p.size)
 
 
-@kernel
+@subroutine
 def memory_learns(memory, i, context, label, w):
     """Count the label that followed this context, once the counts before it have decayed."""
     counts = memory.counts[i, context]

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise._compile import kernel
+from edgewise._compile import kernel, subroutine
+from edgewise._states import state
 from edgewise.learners.newton import Newton, make_newton, newton_learns, newton_logits, newton_with_inputs
 from edgewise.learners.products import Products, make_products, products_learn, products_speak
 from edgewise.parameters import Parameterized
@@ -76,6 +77,7 @@ class BinaryRelevance(SoftmaxRegression):
     """
 
 
+@state
 class LinearBank(NamedTuple):
     """n linear learners over k labels. Inputs: the numeric columns, a bias, a slot for each code of each column."""
 
@@ -174,14 +176,14 @@ def linear_logits(bank, i, numeric, nominal, means, variances, inputs, present, 
     products_speak(bank.products, i, bank.clip[i], inputs, nominal, logits)
 
 
-@kernel
+@subroutine
 def linear_speaks(bank, i, numeric, nominal, means, variances, inputs, present, p):
     """Fill p with the probabilities of a `SoftmaxRegression`."""
     linear_logits(bank, i, numeric, nominal, means, variances, inputs, present, p)
     softmax(p, p)
 
 
-@kernel
+@subroutine
 def binary_speaks(bank, i, numeric, nominal, means, variances, inputs, present, chances, p):
     """Fill `chances` with a `BinaryRelevance`'s probabilities that labels are relevant, and p with their shares."""
     linear_logits(bank, i, numeric, nominal, means, variances, inputs, present, p)
@@ -193,7 +195,7 @@ def binary_speaks(bank, i, numeric, nominal, means, variances, inputs, present, 
         p[r] = chances[r] / total
 
 
-@kernel
+@subroutine
 def linear_learns(bank, i, nominal, slopes, w, inputs, present):
     """A step of linear learner i on the example of weight w it has just spoken of; `slopes` are those of its logits."""
     if bank.newton.slot[i] >= 0:

@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from edgewise._compile import kernel
+from edgewise._compile import kernel, subroutine
+from edgewise._states import state
 from edgewise.learners.products import product
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 NEGLIGIBLE = 1e-3
 
 
+@state
 class Newton(NamedTuple):
     """The Newton part of n learners over k labels, m of which have one.
 
@@ -49,6 +51,7 @@ class Newton(NamedTuple):
     inverse: np.ndarray  # [m, places, places] A, of the inputs that take part
 
 
+@state
 class Present(NamedTuple):
     """The inputs of one example that are not 0."""
 
@@ -162,7 +165,7 @@ def give_places(bank, i, present):
                 bank.products.ranks[i, -1 - at] = newton.used[slot]
 
 
-@kernel
+@subroutine
 def newton_learns(bank, i, slopes, w, present):
     """A step of linear learner i on the example of weight w it has just spoken of; `slopes` are those of its logits."""
     newton, slot, gain = bank.newton, bank.newton.slot[i], present.gain

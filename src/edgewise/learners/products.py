@@ -22,10 +22,12 @@ from typing import NamedTuple
 import numpy as np
 
 from edgewise._compile import kernel
+from edgewise._states import state
 
 CODES = 16
 
 
+@state
 class Products(NamedTuple):
     """The pairs of n learners over k labels. Numeric column f is f, nominal column c is -1 - c."""
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from edgewise._compile import kernel, routine
+from edgewise._states import state
 from edgewise.learners.linear import dot, input_offsets, standardized
 from edgewise.parameters import Parameterized
 
@@ -45,6 +46,7 @@ class RidgeRegression(Parameterized):
                 raise ValueError(f"{name}={getattr(self, name)!r}: a positive number")
 
 
+@state
 class RidgeBank(NamedTuple):
     """n learners for m outputs. Inputs: the numeric columns, a bias, a slot for each code of each nominal column."""
 

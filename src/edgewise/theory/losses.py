@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 
-from edgewise._compile import kernel
+from edgewise._compile import kernel, routine
 
 LOGISTIC, EXPONENTIAL, SQUARE_HINGE, SOFTMAX = 0, 1, 2, 3
 LOSSES = {"logistic": LOGISTIC, "exponential": EXPONENTIAL, "square_hinge": SQUARE_HINGE, "softmax": SOFTMAX}
@@ -154,7 +154,7 @@ def cheapest(costs):
     return best
 
 
-@kernel
+@routine
 def feasible(loss, n_learners):
     """Half-width of the feasible set F of learner weights: Section 4.2, Appendix D.1 and D.2 (c = 1/sqrt(N))."""
     if loss == SQUARE_HINGE:
@@ -162,7 +162,7 @@ def feasible(loss, n_learners):
     return 2.0
 
 
-@kernel
+@routine
 def step_size(loss, k, n_learners, i, t):
     """Learning rate of online gradient descent for learner i (from 0) in round t (from 1)."""
     if loss == SQUARE_HINGE:

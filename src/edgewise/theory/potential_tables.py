@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise._states import state
+
 # Chances and coefficients that are left out: as small as the rounding error of a potential.
 NEGLIGIBLE = 1e-15
 # Up to so many labels the sum (16) itself is quicker than Cauchy's integral.
@@ -26,6 +28,7 @@ FEW_LABELS = 4
 POWERS_BUDGET = 32 << 20
 
 
+@state
 class Potentials(NamedTuple):
     """Tables for fixed (k, n_learners, edge), with the memo and the scratch space: threads need theirs (`shared_out`).
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise._compile import kernel, routine
+from edgewise._compile import kernel, routine, subroutine
 from edgewise.theory.losses import cheapest
 from edgewise.theory.potential_tables import Potentials, zero_one_potentials
 from edgewise.theory.winning_chances import winning_chances
@@ -45,7 +45,7 @@ def asymptotic_error(k: int, n_learners: int, edge: float) -> float:
     return float(potential(tables, n_learners, 0, np.zeros(k)))
 
 
-@kernel
+@routine
 def potential(p: Potentials, m: int, label: int, votes: np.ndarray) -> float:
     """phi_m^label(votes) of eq. (3), with m learners to go, 0 <= m <= n_learners."""
     return potential_after(p, m, label, votes, -1)
@@ -63,7 +63,7 @@ def importance(p: Potentials, m: int, label: int, votes: np.ndarray) -> float:
     return _weight_at(p, _place(p, m + 1, label, votes, -1))
 
 
-@kernel
+@subroutine
 def judged(p: Potentials, m: int, label: int, votes: np.ndarray, vote: int) -> tuple[float, float]:
     """What a learner after which m remain is told: its `importance`, and C(label, vote) - C(label, label) of its vote.
 
@@ -115,7 +115,7 @@ def _kinds_of(p: Potentials, votes: np.ndarray) -> int:
     return n_kinds
 
 
-@routine
+@subroutine
 def _costs_of_kind(p: Potentials, m: int, votes: np.ndarray, n_kinds: int, kind: int) -> float:
     """C(r, l) - C(r, r) of eq. (4) into `p.kind_costs`, by the kind of l, with r of this kind; 1/w, or 0 if w is 0."""
     r = p.members[1, kind]
@@ -141,7 +141,7 @@ def _decided(p: Potentials, m: int, votes: np.ndarray) -> bool:
     return first - second >= max(p.free[m] + 1, p.own_stop[m])
 
 
-@routine
+@subroutine
 def cheapest_label(p: Potentials, m: int, votes: np.ndarray, chances: np.ndarray, costs: np.ndarray) -> int:
     """The label l for which the sum over r of chances(r) D(r, l) is least; `costs` is working room.
 
@@ -243,7 +243,7 @@ def _place(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int)
     return place
 
 
-@routine
+@subroutine
 def _remember(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, key: int, check: int) -> int:
     """Evaluate a state that the memo does not have; the place where it is then."""
     place = p.memo_next[0]

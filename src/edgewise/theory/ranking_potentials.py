@@ -25,11 +25,13 @@ from typing import NamedTuple
 import numpy as np
 
 from edgewise._compile import kernel
+from edgewise._states import state
 
 PAIR_LOSSES = ("rank", "hinge")
 NOT_YET = -1
 
 
+@state
 class PairPotentials(NamedTuple):
     """Tables for every number of relevant labels that has come up: a function of the settings, not a memory."""
 

@@ -18,11 +18,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise._compile import kernel
+from edgewise._compile import kernel, subroutine
 from edgewise.theory.potential_tables import NEGLIGIBLE, Potentials
 
 
-@kernel
+@subroutine
 def winning_chances(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int) -> tuple[float, float]:
     """E[1{label wins}] and E[(X / E[X] - 1) 1{label wins}] from votes + e_extra, X being the draws of `label`."""
     n_leads = 0
@@ -56,7 +56,7 @@ def _count(p: Potentials, n_leads: int, lead: int) -> int:
     return n_leads + 1
 
 
-@kernel
+@subroutine
 def _own_draws(p: Potentials, draws: int, n_leads: int) -> tuple[int, int]:
     """The numbers x of draws of the true label that have to be summed over: from the first to before the second.
 
@@ -78,7 +78,7 @@ def _own_draws(p: Potentials, draws: int, n_leads: int) -> tuple[int, int]:
     return first, max(stop, first)
 
 
-@kernel
+@subroutine
 def _lead(p: Potentials, n_leads: int, rank: int, free: int) -> int:
     """The lead of the label of this rank, from the least lead on; `free` if it is no constraint."""
     for i in range(n_leads):
@@ -88,7 +88,7 @@ def _lead(p: Potentials, n_leads: int, rank: int, free: int) -> int:
     return free
 
 
-@kernel
+@subroutine
 def _add_up(p: Potentials, draws: int, n_leads: int, first: int, stop: int) -> tuple[float, float]:
     """The two expectations of `winning_chances`, less what `stop` leaves out, by summing over the draws of two labels.
 
@@ -109,7 +109,7 @@ def _add_up(p: Potentials, draws: int, n_leads: int, first: int, stop: int) -> t
     return wins, tilted
 
 
-@kernel
+@subroutine
 def _integrate(p: Potentials, draws: int, n_leads: int, first: int, stop: int) -> tuple[float, float]:
     """The two expectations of `winning_chances`, less what `stop` leaves out, as coefficients of G."""
     free = p.free[draws]

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from edgewise._compile import kernel, part
+from edgewise._compile import kernel, part, subroutine
 from edgewise.learners.forest.layout import (
     ADAPTIVE,
     MAJORITY,
@@ -102,7 +102,7 @@ def nominal_likelihoods(forest, leaf, offset, codes, c, likelihoods, slots, shar
         scaled_likelihoods(forest, rows, weights, whole, told, likelihoods, slots, shares, scalings)
 
 
-@kernel
+@subroutine
 def scaled_likelihoods(forest, rows, weights, whole, told, likelihoods, slots, shares, scalings):
     """What `nominal_likelihoods` does one feature after the other: products that grow too small are scaled up.
 
@@ -168,7 +168,7 @@ def leaf_labels(forest, tree, leaf, x, codes, m, c, complete, evidence, slots, s
     return majority, bayes, mode
 
 
-@kernel
+@subroutine
 def leaf_probabilities(forest, leaf, m, bayes, mode, evidence, p):
     """Fill p with the leaf's probabilities, one pseudo-example for each class added."""
     weights = forest.class_weight[leaf]

@@ -6,7 +6,7 @@ budget of bytes the leaves that promise least keep no statistics (`sleeping`).
 
 from __future__ import annotations
 
-from edgewise._compile import kernel, part, routine
+from edgewise._compile import kernel, part, subroutine
 from edgewise.learners.forest.inheriting import cut_above, cut_below, drop_code, fill_margin, give, keep_code
 from edgewise.learners.forest.layout import (
     ADAPTIVE,
@@ -79,7 +79,7 @@ def learning_leaf(forest, tree, node, x, codes):
     return node
 
 
-@kernel
+@subroutine
 def new_leaf(forest, tree):
     """A new node that is a fresh leaf of the tree."""
     node = forest.used[NODES]
@@ -106,7 +106,7 @@ def new_links(forest, width):
     return first
 
 
-@routine
+@subroutine
 def add_branch(forest, tree, node, code):
     """Give a multiway split a child for a code it has none for."""
     if code >= forest.width[node]:
@@ -170,7 +170,7 @@ def learn(forest, tree, voted_from, reached, majority, bayes, x, codes, m, c, la
         shed_rows(forest, tree)
 
 
-@routine
+@subroutine
 def restart(forest, tree):
     """Let a tree begin anew as a single leaf. Its other nodes stay unused until `layout.compact` takes them out.
 
@@ -195,7 +195,7 @@ def restart(forest, tree):
     forest.root[tree] = new_leaf(forest, tree)
 
 
-@kernel
+@subroutine
 def release(forest, tree, leaf):
     """Give a leaf's slot and statistics rows back."""
     release_rows(forest, tree, leaf)
@@ -203,7 +203,7 @@ def release(forest, tree, leaf):
     forest.used[LEAVES] += 1
 
 
-@routine
+@subroutine
 def split_numeric(forest, tree, node, j, threshold, m, means, variances):
     """Turn a leaf into a split at a threshold."""
     leaf = forest.child[node]
@@ -235,7 +235,7 @@ def split_numeric(forest, tree, node, j, threshold, m, means, variances):
     release(forest, tree, leaf)
 
 
-@routine
+@subroutine
 def split_binary(forest, tree, node, j, code, m, means, variances):
     """Turn a leaf into a split of one code from all others."""
     leaf = forest.child[node]
@@ -268,7 +268,7 @@ def split_binary(forest, tree, node, j, code, m, means, variances):
     release(forest, tree, leaf)
 
 
-@routine
+@subroutine
 def split_multiway(forest, tree, node, j, m, means, variances):
     """Turn a leaf into a split with a child for each code it has seen."""
     leaf = forest.child[node]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from edgewise._compile import kernel, routine
+from edgewise._compile import kernel, subroutine
 from edgewise.learners.forest.layout import HIGH, LOW, MEAN, SQUARES, WEIGHT
 from edgewise.learners.forest.normal import normal_below
 from edgewise.learners.forest.statistics import deviation, new_row
@@ -18,7 +18,7 @@ LEAST_INHERITANCE = 1e-6  # weight below which a class leaves no statistics to a
 DENSITY_AT_ZERO = 1.0 / math.sqrt(2.0 * math.pi)
 
 
-@routine
+@subroutine
 def give(forest, tree, row, leaf, r, weight, whole):
     """Leave class r's share weight/whole to a child leaf; gives its new statistics row, or -1 for none."""
     forest.class_weight[leaf, r] = weight
@@ -39,7 +39,7 @@ def give(forest, tree, row, leaf, r, weight, whole):
     return heir
 
 
-@routine
+@subroutine
 def cut_above(gauss, heir, j, threshold, weight):
     """The split feature of the left child: the class's Gaussian without what lies above the threshold."""
     heir[WEIGHT, j] = weight
@@ -54,7 +54,7 @@ def cut_above(gauss, heir, j, threshold, weight):
         heir[SQUARES, j] = gauss[SQUARES, j]
 
 
-@routine
+@subroutine
 def cut_below(gauss, heir, j, threshold, weight):
     """The split feature of the right child: the class's Gaussian without what lies below the threshold."""
     heir[WEIGHT, j] = weight
@@ -69,7 +69,7 @@ def cut_below(gauss, heir, j, threshold, weight):
         heir[SQUARES, j] = gauss[SQUARES, j]
 
 
-@routine
+@subroutine
 def fill_margin(forest, leaf):
     """The counts over all classes of a leaf that has inherited them class by class."""
     for r in range(forest.row.shape[1]):

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from edgewise._compile import kernel
+from edgewise._states import state
 
 LEAF, NUMERIC, MULTIWAY, BINARY = 0, 1, 2, 3
 MAJORITY, NAIVE_BAYES, ADAPTIVE, MIXED = 0, 1, 2, 3
@@ -33,6 +34,7 @@ ASLEEP = -1  # Forest.examples of a leaf that keeps no statistics
 SMALL_POOL = 1 << 20
 
 
+@state
 class Forest(NamedTuple):
     """N trees over k labels. Shapes: n trees, m numeric and c nominal features a tree may use, V nominal slots."""
 

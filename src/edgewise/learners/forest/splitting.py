@@ -10,12 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise._compile import kernel, part, routine
+from edgewise._compile import kernel, part, subroutine
+from edgewise._states import state
 from edgewise.learners.forest.guessing import NO_CANDIDATE, ROUNDING, guess_binary, guess_numeric
 from edgewise.learners.forest.layout import HIGH, LOW, SEEN, WEIGHT, Forest
 from edgewise.learners.forest.merits import BITS, THRESHOLDS, TIE, binary_merit, nominal_merit, numeric_merit
 
 
+@state
 class SplitRoom(NamedTuple):
     """Working room of `best_split`, for k classes and m numeric and c nominal features."""
 
@@ -101,7 +103,7 @@ def guess_merits(forest, tree, m, c, n, mass, room):
             room.most[m + j] = merit
 
 
-@routine
+@subroutine
 def best_split(forest, tree, leaf, m, c, room):
     """The split that the leaf should make: feature (numeric ones first) and threshold or code; feature -1 if none yet.
 

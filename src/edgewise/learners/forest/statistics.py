@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from edgewise._compile import kernel
+from edgewise._compile import kernel, subroutine
 from edgewise.learners.forest.layout import HIGH, LOW, MEAN, PRECISION, ROWS, SQUARES, WEIGHT
 
 # Floor of a Gaussian's variance, as a share of the variance of the whole column.
@@ -27,7 +27,7 @@ def count_moments(moments, x):
             moments[2, f] += delta * (value - moments[1, f])
 
 
-@kernel
+@subroutine
 def new_row(forest, tree):
     """Take a free statistics row for a tree and clear it."""
     forest.tree_rows[tree] += 1
@@ -47,7 +47,7 @@ def new_row(forest, tree):
     return row
 
 
-@kernel
+@subroutine
 def forget(forest, leaf):
     """Let a leaf have no statistics: no row of any class, nothing counted."""
     for r in range(forest.row.shape[1]):

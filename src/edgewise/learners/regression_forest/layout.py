@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise._compile import kernel
+from edgewise._states import state
 from edgewise.learners.forest.layout import column_lists, larger, lengthened, slot_offsets, with_free_slots
 
 LEAF, NUMERIC, BINARY = 0, 1, 2
@@ -25,6 +26,7 @@ SEEN, SQUARES, PENDING, SUMS = 0, 1, 2, 3
 NODES, LEAVES = 0, 1
 
 
+@state
 class RegressionForest(NamedTuple):
     """n trees for m outputs; F numeric features and V nominal slots a tree may use, B bins."""
 

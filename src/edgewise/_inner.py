@@ -1,0 +1,82 @@
+"""Functions that compiled code calls, and Python hardly ever.
+
+Numba makes each compiled function ready for Python: it optimizes it, turns it into machine code and wraps it, and does
+so again for all that the function calls. For a kernel deep inside another that is done in vain, over and over. An inner
+function keeps its code as it was written down; whatever Python calls takes it in, and is optimized once, as a whole
+(measured: everything that a race needs compiles in 25 s instead of 72 s).
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import llvmlite.binding as llvm
+import numba
+from llvmlite import ir
+from numba.core import types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
+
+# Numba's type stubs leave out its internal options.
+compiler: Any = numba
+
+
+class InnerLibrary(JITCodeLibrary):
+    """Code for others to take in: not optimized, no machine code."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+        self._get_module_for_linking()  # what others take in
+        self._finalized = False
+        ours = self._codegen._create_empty_module(self.name)
+        for variable in self._final_module.global_variables:
+            if variable.name.startswith("_ZN08NumbaEnv"):  # where Numba writes the function's environment
+                place = ir.GlobalVariable(ours, ir.IntType(8).as_pointer(), variable.name)
+                place.linkage, place.initializer = "common", ir.Constant(place.value_type, None)
+        self._final_module = llvm.parse_assembly(str(ours))
+        super()._finalize_final_module()
+
+
+class InnerCompiler(Compiler):
+    """Numba's compiler, into an `InnerLibrary`."""
+
+    def __init__(self, typing: Any, target: Any, library: Any, args: Any, returns: Any, flags: Any, names: Any) -> None:
+        if library is None:
+            library = InnerLibrary(target.codegen(), "inner")
+            library.enable_object_caching()
+        super().__init__(typing, target, library, args, returns, flags, names)
+
+
+class Inner(CPUDispatcher):
+    """An inner function. What Python needs to call it, as tests do, is compiled when Python does."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.from_python(*arguments)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """A constant is a number like others: nothing is compiled once more for each."""
+        return super().get_call_template(tuple(map(types.unliteral, args)), kws)
+
+    @cached_property
+    def from_python(self) -> Any:
+        inner = self
+
+        def call(*arguments: Any) -> Any:
+            return inner(*arguments)
+
+        return compiler.njit(nogil=True, error_model="numpy", _nrt=False)(call)
+
+
+OPTIONS: dict[str, Any] = {"pipeline_class": InnerCompiler, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+def inner(function: Any) -> Any:
+    """A function that was compiled with OPTIONS, safe to call from Python."""
+    if isinstance(function, CPUDispatcher):  # not where compiling is switched off
+        function.__class__ = Inner
+    return function
