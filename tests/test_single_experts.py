@@ -279,3 +279,23 @@ def test_the_bound_holds_on_real_data(data):
         # step 4, without what the edges say
         spread = math.sqrt(0.5 * 600 * math.log(1.0 / 0.05)) if follow == "draw" else 0.0
         assert bound.mistakes <= HEDGE[follow] * (bound.best_expert + math.log(20)) + spread
+
+
+# A class that comes late, in river
+
+
+@pytest.mark.parametrize("name", ["AdaBoostOLM", "OneVsAllOLM"])
+def test_a_late_class_finds_the_experts_there_are(name):
+    pytest.importorskip("river")
+    import edgewise.river
+
+    model = getattr(edgewise.river, name)(n_estimators=3, seed=1, **SINGLES)
+    rng = np.random.default_rng(0)
+    mistakes = []
+    for t, x in enumerate(rng.normal(size=(120, 2)).tolist()):
+        model.learn_one({"a": x[0], "b": x[1]}, "abc"[int(x[0] > 0) + int(t > 60 and x[1] > 0.5)])
+        if t > 1:
+            mistakes.append(model.model.expert_mistakes_.sum(axis=-1).max())
+    assert model.model.expert_mistakes_.shape == ((6,) if name == "AdaBoostOLM" else (3, 6))
+    assert mistakes == sorted(mistakes)
+    assert model.model.classes_.size == 3
