@@ -29,6 +29,9 @@ MODELS = {
     "AdaBoostOLM, threads": lambda: ew.AdaBoostOLM(
         [ew.SoftmaxRegression(), TREE, WARM], 5, chunk_size=8, n_jobs=2, random_state=1
     ),
+    "AdaBoostOLM, single experts": lambda: ew.AdaBoostOLM(
+        [ew.SoftmaxRegression(), TREE, WARM], 5, follow="draw", single_experts=True, random_state=1
+    ),
     "AdaOVA": lambda: ew.AdaOVA(n_estimators=2, random_state=1),
     "OneVsAllOLM": lambda: ew.OneVsAllOLM(n_estimators=2, random_state=1),
     "OnlineMBBM": lambda: ew.OnlineMBBM(TREE, FEW, random_state=1),

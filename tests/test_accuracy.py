@@ -97,6 +97,7 @@ def test_noise_is_not_learned():
 LEAK_MODELS = {
     "olm": lambda tree: ew.AdaBoostOLM(tree, 5, random_state=2),
     "olm-vote": lambda tree: ew.AdaBoostOLM(tree, 5, vote="argmax", follow="vote", random_state=2),
+    "olm-singles": lambda tree: ew.AdaBoostOLM(tree, 5, single_experts=True, random_state=2),
     "olm-exponential": lambda tree: ew.AdaBoostOLM(tree, 5, loss="exponential", random_state=2),
     "olm-hinge": lambda tree: ew.AdaBoostOLM(tree, 5, loss="square_hinge", random_state=2),
     "mbbm": lambda tree: ew.OnlineMBBM(tree, 5, random_state=2),

@@ -51,6 +51,8 @@ MODELS = {
     "recipe": recipe,
     "recipe-draw-logistic": lambda **kw: recipe(follow="draw", loss="logistic", **kw),
     "recipe-best-argmax": lambda **kw: recipe(follow="best", vote="argmax", **kw),
+    "recipe-singles": lambda **kw: recipe(single_experts=True, **kw),
+    "olm-singles": lambda **kw: olm(single_experts=True, **kw),
     "drift": lambda **kw: ew.AdaBoostOLM(
         [
             ew.SoftmaxRegression(),
@@ -71,6 +73,7 @@ MODELS = {
     "mbbm-cost": lambda **kw: ew.OnlineMBBM(eager(), 7, edge=0.3, vote="cost", random_state=3, **kw),
     "oza": lambda **kw: ew.OzaBoost(eager(), 7, random_state=3, **kw),
     "ova": lambda **kw: ew.OneVsAllOLM(eager(), 4, random_state=3, **kw),
+    "ova-singles": lambda **kw: ew.OneVsAllOLM(eager(), 4, single_experts=True, random_state=3, **kw),
     "adaova": lambda **kw: ew.AdaOVA(eager(), 4, random_state=3, **kw),
     "trees": lambda **kw: ew.HoeffdingForest(eager(), 7, random_state=3, **kw),
     "sgb-softmax": lambda **kw: sgb(**kw),

@@ -529,6 +529,7 @@ def _nested(depth: int):
         lambda header: header["parameters"].update(estimator={"record": "Forest", "fields": {}}),
         lambda header: header["parameters"].update(loss="unknown"),
         lambda header: header["parameters"].update(chunk_size=0),
+        lambda header: header["parameters"].update(single_experts=True),
         lambda header: header["parameters"].update(other=1),
         lambda header: header["state"].update(predict=1),
         lambda header: header["state"].update(__class__=1),
@@ -541,7 +542,7 @@ def _nested(depth: int):
         ),
         lambda header: header["state"].update(_ensembles=[]),
     ],
-    ids=range(19),
+    ids=range(20),
 )
 def test_headers_changed_by_hand(change, file):
     rewritten(file, lambda header, _: change(header))

@@ -33,6 +33,7 @@ LABEL_MEMORY = [ew.SoftmaxRegression(), ew.LabelMemory(), ew.HoeffdingTree(5, 0.
 OTHERS = {
     "defaults": lambda **kw: ew.AdaBoostOLM(None, N, random_state=1, **kw),
     "drift": lambda **kw: ew.AdaBoostOLM(LABEL_MEMORY, N, drift="restart", follow="draw", random_state=1, **kw),
+    "single experts": lambda **kw: ew.AdaBoostOLM(LABEL_MEMORY, N, single_experts=True, random_state=1, **kw),
     "no trees": lambda **kw: ew.AdaBoostOLM([ew.SoftmaxRegression(), ew.BinaryRelevance()], N, random_state=1, **kw),
     "cost votes": lambda **kw: ew.OnlineMBBM(EAGER, N, edge=0.3, vote="cost", random_state=1, **kw),
     "residual": lambda **kw: ew.StreamingGradientBoostingClassifier(
@@ -107,7 +108,7 @@ def test_threads_change_nothing_in_plain_python(name):
     assert_same(many, one, X)
 
 
-@pytest.mark.parametrize("name", [*FULL, "defaults"])
+@pytest.mark.parametrize("name", [*FULL, "defaults", "single experts"])
 def test_a_model_goes_on_from_a_file_by_any_number_of_threads(name, tmp_path):
     X, y = stream(name, 240)
     whole = booster(name)

@@ -104,6 +104,8 @@ def assert_same_run(stream: Stream, estimators: Sequence[Any], n: int, seed: int
     rows = [booster.decisions(*stream.row(t)) for t in range(0, len(stream.y), 7)]
     expected = [row[1] - row[0] for row in rows] if stream.k == 2 else rows
     np.testing.assert_allclose(model.decision_function(stream.table()[::7]), expected, rtol=1e-9, atol=1e-9)
+    told = [losses.softmax(row) for row in rows]
+    np.testing.assert_allclose(model.predict_proba(stream.table()[::7]), told, rtol=1e-9, atol=1e-9)
 
 
 PAPER: dict[str, Any] = {

@@ -31,7 +31,7 @@ class Learner(Protocol):
 
 
 class Round(NamedTuple):
-    """What happened at one round; lists have one entry per learner (= expert)."""
+    """What happened at one round; lists have one entry per learner, or expert (as a rule, as many)."""
 
     guess: int
     votes: list[int]
@@ -74,6 +74,7 @@ class AdaBoostOLM:
     |---|---|
     | `vote` | "probability": a learner adds its distribution to the scores; "cost" |
     | `follow` | "best": the expert of fewest mistakes; "draw" |
+    | `single_experts` | every learner alone is an expert too, after those of the first i learners; False |
     | `power`, `normalize` | learner i is taught w^power, divided by its mean over the rounds so far; 1, False |
     | `weight_range` | where learner weights are kept; None: F of the loss |
     | `first_weight` | learner weights before round 1; 0 |
@@ -95,9 +96,11 @@ class AdaBoostOLM:
         weight_range: tuple[float, float] | None = None,
         first_weight: float = 0.0,
         calibrate: bool = False,
+        single_experts: bool = False,
     ) -> None:
         n = len(learners)
         self.k, self.learners, self.moments = k, learners, moments
+        self.single_experts = single_experts
         self.scales = [1.0] * n if scales is None else scales
         self.calibrate = calibrate
         self.u, self.slopes = 0.0, []
@@ -107,7 +110,7 @@ class AdaBoostOLM:
         self.power, self.normalize = power, normalize
         self.powers: list[list[float]] = [[] for _ in range(n)]  # w^power of every round, by learner
         self.alpha = [first_weight] * n
-        self.mistakes = [0.0] * n
+        self.mistakes = [0.0] * (2 * n if single_experts else n)
         self.right_costs = [0.0] * n
         self.vote_costs = [0.0] * n
         self.t = 0
@@ -119,6 +122,8 @@ class AdaBoostOLM:
         alpha, mistakes = list(self.alpha), list(self.mistakes)
         votes, directions, scores = self.votes(numeric, nominal)
         experts = [argmax(s) for s in scores[1:]]
+        if self.single_experts:
+            experts += votes
 
         v = hedge.weights(mistakes)
         if self.follow == "best":
@@ -148,10 +153,11 @@ class AdaBoostOLM:
             importance = self.importance(i, losses.importance(self.loss, scores[i], y))
             self.learners[i].learn(numeric, nominal, y, importance * self.scales[i] * sample_weight)
             importances.append(importance)
-            if experts[i] != y:
-                self.mistakes[i] += sample_weight
             self.right_costs[i] += sample_weight * row[y]
             self.vote_costs[i] += sample_weight * sum(c * h for c, h in zip(row, directions[i], strict=True))
+        for j, label in enumerate(experts):
+            if label != y:
+                self.mistakes[j] += sample_weight
         return Round(guess, votes, importances, alpha, experts, mistakes)
 
     def votes(
@@ -181,10 +187,16 @@ class AdaBoostOLM:
         return u / mean if mean > 0.0 else 0.0
 
     def decisions(self, numeric: Sequence[float], nominal: Sequence[int]) -> list[float]:
-        """The experts' scores averaged with the weights of Hedge, times the factor; nothing changes."""
-        _, _, scores = self.votes(numeric, nominal)
+        """The experts' scores averaged with the weights of Hedge, times the factor; nothing changes.
+
+        The scores of a learner alone are what it adds to those of the learners before it.
+        """
+        _, directions, scores = self.votes(numeric, nominal)
+        of_experts = scores[1:]
+        if self.single_experts:
+            of_experts += [[a * x for x in h] for a, h in zip(self.alpha, directions, strict=True)]
         v = hedge.weights(self.mistakes)
-        means = [sum(a * s[l] for a, s in zip(v, scores[1:], strict=True)) / sum(v) for l in range(self.k)]
+        means = [sum(a * s[l] for a, s in zip(v, of_experts, strict=True)) / sum(v) for l in range(self.k)]
         return [math.exp(self.u) * mean for mean in means]
 
     def learn_factor(self, decisions: Sequence[float], y: int, sample_weight: float) -> None:

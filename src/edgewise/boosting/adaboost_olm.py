@@ -57,6 +57,9 @@ class AdaBoostOLM(StreamClassifier):
     follow : str
         "vote": the experts' weighted vote decides; "draw": Hedge draws the expert to follow in each round, as in
         the paper; "best": the expert with the fewest mistakes so far.
+    single_experts : bool
+        Whether every learner alone is an expert too: Hedge then follows 2N experts, the first i learners together for
+        every i, then each learner alone.
     importance_power : float
         Importances are raised to this power; 1 in the paper.
     normalize_importance : bool
@@ -91,6 +94,7 @@ class AdaBoostOLM(StreamClassifier):
         loss: str = "softmax",
         vote: str = "probability",
         follow: str = "vote",
+        single_experts: bool = False,
         importance_power: float = 0.7,
         normalize_importance: bool = True,
         weight_range: tuple[float, float] | None = (0.0, 4.0),
@@ -107,6 +111,7 @@ class AdaBoostOLM(StreamClassifier):
         self.loss = loss
         self.vote = vote
         self.follow = follow
+        self.single_experts = single_experts
         self.importance_power = importance_power
         self.normalize_importance = normalize_importance
         self.weight_range = weight_range
@@ -192,7 +197,11 @@ class AdaBoostOLM(StreamClassifier):
             weight_high=float(high),
             restart=self.drift == "restart",
             calibrate=bool(self.calibrate),
+            single_experts=bool(self.single_experts),
         )
+
+    def _n_experts(self) -> int:
+        return 2 * self.n_estimators if self.single_experts else self.n_estimators
 
     def _first_weight(self) -> float:
         return self.first_weight
@@ -210,7 +219,7 @@ class AdaBoostOLM(StreamClassifier):
 
     @property
     def expert_weights_(self) -> np.ndarray:
-        """Hedge weights of the experts, as probabilities of being followed."""
+        """Hedge weights of the experts, in the order of `expert_mistakes_`, as probabilities of being followed."""
         return self._each(lambda committee: softmax(-committee.mistakes[None, :])[0])
 
     def bound(self) -> Bound:
@@ -234,4 +243,5 @@ class AdaBoostOLM(StreamClassifier):
             edges=self.edges_,
             mistakes=self.mistakes_,
             best_expert=float(self.expert_mistakes_.min()),
+            n_experts=self.expert_mistakes_.size,
         )

@@ -32,7 +32,7 @@ class OneVsAllOLM(AdaBoostOLM):
 
     A booster's margin is that of its experts, averaged with their Hedge weights. Parameters are those of `AdaBoostOLM`;
     `follow` has no effect, since margins are compared and not labels. `edges_`, `learner_weights_`, `expert_weights_`
-    and `expert_mistakes_` have a row for each class.
+    and `expert_mistakes_` have a row for each class. With `single_experts` a learner's own margin is averaged as well.
     """
 
     def _blocks(self, k: int) -> int:

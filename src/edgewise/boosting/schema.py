@@ -27,7 +27,7 @@ from collections.abc import Generator
 
 import numpy as np
 
-from edgewise._compile import routine
+from edgewise._compile import part, routine
 from edgewise.boosting.calibration import learn_sharpness, sharpen
 from edgewise.boosting.extending import with_own
 from edgewise.boosting.learning import learner_learns, learner_speaks
@@ -68,6 +68,21 @@ from edgewise.learners.label_memory import next_context
 from edgewise.theory.experts import BEST, DRAW, blend, drawn, expert_weights, heaviest, voted
 from edgewise.theory.losses import cost_row
 from edgewise.theory.potentials import judged
+
+
+@part
+def learner_alone(plan, committee, i, vote, averaged, chunk, trace, t, s):
+    """Let learner i alone be expert N + i: it names the label it votes for, and its scores are its term of the sum."""
+    expert = trace.votes.shape[0] + i
+    trace.expert_labels[expert, t] = vote
+    trace.expert_losses[expert, t] = committee.mistakes[expert]
+    if averaged:
+        for l in range(s.alone.size):
+            s.alone[l] = 0.0
+        take_vote(plan, s.alone, vote, s.p, trace.learner_weights[i, t])
+        blend(False, committee.mistakes[expert], s.alone, trace.mean[t], trace.total[t])
+    if chunk.labels[t] >= 0 and vote != chunk.labels[t]:
+        committee.mistakes[expert] += chunk.weights[t]
 
 
 @routine
@@ -122,8 +137,11 @@ def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chu
             best = heaviest(scores)
             trace.expert_labels[i, t] = best
             trace.expert_losses[i, t] = committee.mistakes[i]
-            if plan.rule == GRADIENT and (in_scores or (plan.calibrate and label >= 0)):
+            averaged = plan.rule == GRADIENT and (in_scores or (plan.calibrate and label >= 0))
+            if averaged:
                 blend(i == 0, committee.mistakes[i], scores, trace.mean[t], trace.total[t])
+            if plan.single_experts:
+                learner_alone(plan, committee, i, vote, averaged, chunk, trace, t, s)
             if label >= 0:
                 if best != label:
                     committee.mistakes[i] += w
@@ -158,10 +176,10 @@ def run_moments(forest, chunk):
 @routine
 def follow_experts(plan, committee, chunk, trace, losses, gaps, weights, labels, shares, guesses, decisions):
     """The prediction of each example, and the scores behind it; what they say is calibrated, chunk after chunk."""
-    n_learners, n = trace.votes.shape
+    n_experts, n = trace.expert_labels.shape
     for t in range(n):
         if plan.rule == GRADIENT:
-            for i in range(n_learners):
+            for i in range(n_experts):
                 losses[i] = trace.expert_losses[i, t]
             for l in range(shares.size):
                 decisions[t, l] = trace.mean[t, l] / trace.total[t, 0] if trace.total[t, 0] > 0.0 else 0.0
@@ -171,7 +189,7 @@ def follow_experts(plan, committee, chunk, trace, losses, gaps, weights, labels,
             elif plan.follow == BEST:
                 guesses[t] = trace.expert_labels[heaviest(weights), t]
             else:
-                for i in range(n_learners):
+                for i in range(n_experts):
                     labels[i] = trace.expert_labels[i, t]
                 guesses[t] = voted(weights, labels, shares)
             if plan.calibrate:
@@ -181,7 +199,7 @@ def follow_experts(plan, committee, chunk, trace, losses, gaps, weights, labels,
         else:
             for l in range(shares.size):
                 decisions[t, l] = trace.scores[t, l]
-            guesses[t] = trace.expert_labels[n_learners - 1, t]
+            guesses[t] = trace.expert_labels[n_experts - 1, t]
 
 
 def run(
@@ -189,8 +207,8 @@ def run(
 ) -> Generator[None, None, tuple[Trace, np.ndarray, np.ndarray]]:
     """Predict, then learn, every example of a chunk: a passage that gives trace, guesses, and scores if asked for."""
     plan, learners, committee, forests, _, memory, potentials, _, own = ensemble
-    n, k, n_learners = chunk.labels.size, plan.n_labels, learners.kind.size
-    trace = make_trace(n, n_learners, k)
+    n, k, n_experts = chunk.labels.size, plan.n_labels, committee.mistakes.size
+    trace = make_trace(n, learners.kind.size, n_experts, k)
     trees = k if (learners.kind == GROUP).any() else 1
     through, own = with_own(run_chunk, own)
     run_moments(forests[0], chunk)
@@ -201,7 +219,7 @@ def run(
 
     yield from play_blocks(ensemble, own, chunk, trees, play)
     guesses, decisions = np.zeros(n, np.int64), np.zeros((n, k))
-    losses, gaps, weights = np.zeros(n_learners), np.zeros(n_learners), np.ones(n_learners)
-    labels, shares = np.zeros(n_learners, np.int32), np.zeros(k)
+    losses, gaps, weights = np.zeros(n_experts), np.zeros(n_experts), np.ones(n_experts)
+    labels, shares = np.zeros(n_experts, np.int32), np.zeros(k)
     follow_experts(plan, committee, chunk, trace, losses, gaps, weights, labels, shares, guesses, decisions)
     return trace, guesses, decisions

@@ -47,16 +47,17 @@ class SingleRow:
     """
 
     def __init__(self, ensemble: Ensemble) -> None:
-        k, n_learners, width = ensemble.plan.n_labels, ensemble.learners.kind.size, ensemble.forests[0].moments.shape[1]
-        self.trace = make_trace(1, n_learners, k)
+        k, n_experts = ensemble.plan.n_labels, ensemble.committee.mistakes.size
+        width = ensemble.forests[0].moments.shape[1]
+        self.trace = make_trace(1, ensemble.learners.kind.size, n_experts, k)
         self.scratch = make_scratch(ensemble.forests[0], ensemble.bank, k, 0)
         self.need = room_needed(ensemble.forests[0])
         self.trees = k if (ensemble.learners.kind == GROUP).any() else 1
         self.code, self.rounds, self.context = np.zeros((3, 1), np.int64)
         self.weight, self.uniforms = np.ones(1), np.zeros((1, 1))
         self.means, self.variances = np.zeros((2, 2, width))
-        losses, gaps, weights = np.zeros(n_learners), np.zeros(n_learners), np.ones(n_learners)
-        labels, shares = np.zeros(n_learners, np.int32), np.zeros(k)
+        losses, gaps, weights = np.zeros(n_experts), np.zeros(n_experts), np.ones(n_experts)
+        labels, shares = np.zeros(n_experts, np.int32), np.zeros(k)
         self.guesses, self.decisions = np.zeros(1, np.int64), np.zeros((1, k))
         self.room = (losses, gaps, weights, labels, shares, self.guesses, self.decisions)
 

@@ -51,6 +51,7 @@ class Plan(NamedTuple):
     weight_high: float
     restart: bool  # whether trees whose error rises begin anew
     calibrate: bool = False  # whether scores are sharpened
+    single_experts: bool = False  # whether every learner alone is an expert too
 
 
 @state
@@ -67,10 +68,10 @@ class Learners(NamedTuple):
 
 @state
 class Committee(NamedTuple):
-    """What the booster itself remembers, per learner."""
+    """What the booster itself remembers, per learner or expert."""
 
     weight: np.ndarray  # alpha
-    mistakes: np.ndarray  # of expert i, the first i learners together
+    mistakes: np.ndarray  # [E] of expert i, the first i learners together; of N + i, learner i alone, if E = 2N
     costs: np.ndarray  # [N, 2] sums over rounds: cost of the vote, cost of the right label
     importance: np.ndarray  # sum over rounds, before it is normalized
     errors: np.ndarray  # [N, 3] error over about FAST and SLOW examples, and examples since the tree began
@@ -104,8 +105,8 @@ class Trace(NamedTuple):
     votes: np.ndarray  # [N, n]
     learner_weights: np.ndarray  # [N, n] alpha as used in this round
     importances: np.ndarray  # [N, n]
-    expert_labels: np.ndarray  # [N, n]
-    expert_losses: np.ndarray  # [N, n] mistakes before this round
+    expert_labels: np.ndarray  # [E, n]
+    expert_losses: np.ndarray  # [E, n] mistakes before this round
     restarts: np.ndarray  # [N, n] whether the tree began anew after this example
 
 
@@ -131,6 +132,7 @@ class Scratch(NamedTuple):
     bayes: np.ndarray
     costs: np.ndarray
     slopes: np.ndarray
+    alone: np.ndarray  # [k] scores of one learner
     # [foreign learners, k] their distributions, which Python writes before a kernel asks; and the importance with which
     # they are to learn each label, which Python hands on
     said: np.ndarray
@@ -159,12 +161,13 @@ def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int) -> Sc
         bayes=np.zeros(k, np.int64),
         costs=np.zeros(k),
         slopes=np.zeros(k),
+        alone=np.zeros(k),
         said=np.zeros((n_foreign, k)),
         taught=np.zeros((n_foreign, k)),
     )
 
 
-def make_trace(n: int, n_learners: int, k: int) -> Trace:
+def make_trace(n: int, n_learners: int, n_experts: int, k: int) -> Trace:
     by_learner = (n_learners, n)  # written for every learner and example, or zero
     return Trace(
         scores=np.zeros((n, k)),
@@ -175,8 +178,8 @@ def make_trace(n: int, n_learners: int, k: int) -> Trace:
         votes=np.empty(by_learner, np.int32),
         learner_weights=np.empty(by_learner),
         importances=np.zeros(by_learner),
-        expert_labels=np.empty(by_learner, np.int32),
-        expert_losses=np.empty(by_learner),
+        expert_labels=np.empty((n_experts, n), np.int32),
+        expert_losses=np.empty((n_experts, n)),
         restarts=np.zeros(by_learner, bool),
     )
 

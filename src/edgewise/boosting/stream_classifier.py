@@ -16,7 +16,7 @@ from edgewise.streams.targets import first_classes, known_classes, label_array, 
 
 
 class History(NamedTuple):
-    """A prequential run seen from inside: arrays over rows and learners (see `Trace`)."""
+    """A prequential run seen from inside: arrays over rows, and learners or experts (see `Trace`)."""
 
     guesses: np.ndarray
     votes: np.ndarray
@@ -171,18 +171,18 @@ class StreamClassifier(StreamEnsemble):
 
         self._learn(X, y, classes, sample_weight, keep)
         if not pieces:
-            n_learners = self._ensemble.learners.kind.size
+            n_learners, n_experts = self._ensemble.learners.kind.size, self._ensemble.committee.mistakes.size
             draws = max(1, self._draws(self._ensemble.plan))
-            none, no_labels = np.zeros((0, n_learners)), np.zeros((0, n_learners), np.int32)
-            guesses, uniforms = np.zeros(0, np.int64), np.zeros((0, draws))
-            return History(guesses, no_labels, none, none, no_labels, none, uniforms)
+            votes, numbers = np.zeros((0, n_learners), np.int32), np.zeros((0, n_learners))
+            labels, losses = np.zeros((0, n_experts), np.int32), np.zeros((0, n_experts))
+            return History(np.zeros(0, np.int64), votes, numbers, numbers, labels, losses, np.zeros((0, draws)))
         return History(*(np.concatenate(field) for field in zip(*pieces, strict=True)))
 
     # -- what can be seen ------------------------------------------------------------------------------------------
 
     @property
     def expert_mistakes_(self) -> np.ndarray:
-        """Mistakes of each expert, the first i learners together."""
+        """Mistakes of each expert: the first i learners together, then learner i alone where these are experts too."""
         return self._each(lambda committee: committee.mistakes.copy())
 
     # -- inside ----------------------------------------------------------------------------------------------------

@@ -96,6 +96,10 @@ class StreamEnsemble(Saveable, Estimator):
         """Learner weights before the first round."""
         return 1.0
 
+    def _n_experts(self) -> int:
+        """How many experts there are: the first i learners together, for every i."""
+        return self.n_estimators
+
     def _draws(self, plan: Any) -> int:
         """Uniform random numbers that a round needs."""
         return 0
@@ -292,7 +296,7 @@ class StreamEnsemble(Saveable, Estimator):
             learners,
             Committee(
                 np.full(n, self._first_weight()),
-                np.zeros(n),
+                np.zeros(self._n_experts()),
                 np.zeros((n, 2)),
                 np.zeros(n),
                 np.zeros((n, 3)),

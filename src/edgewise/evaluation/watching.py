@@ -30,7 +30,7 @@ class Course:
     learner_weights: np.ndarray | None
     """[p, N] how much each learner's vote counts."""
     expert_weights: np.ndarray | None
-    """[p, N] how much each expert counts."""
+    """[p, N] how much each expert counts; [p, 2N] where learners alone are experts too."""
     bounds: list[Any]
     """[p] what the theory says of the run up to there; empty for a model without a bound."""
 

@@ -54,6 +54,8 @@ def weights(of: Any, *, rows: Any = None, ax: Axes | None = None, title: str | N
 def expert_weights(of: Any, *, rows: Any = None, ax: Axes | None = None, title: str | None = None) -> Axes:
     """Draw the weights of the experts over time: how much the first i learners together count.
 
+    Where learners alone are experts too (`AdaBoostOLM.single_experts`), they follow after those.
+
     Parameters are those of `edges`.
 
     Returns

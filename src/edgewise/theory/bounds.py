@@ -80,11 +80,13 @@ def adaptive_bound(
     edges: np.ndarray,
     mistakes: int,
     best_expert: float,
+    n_experts: int | None = None,
     risk: float = 0.05,
 ) -> Bound:
     """Theorem 5 (logistic; carried over to softmax), 12 (exponential) or 13 (square hinge): docs/theory.md, 4 to 6.
 
-    For label and probability votes alike. `follow="draw"` holds with probability 1 - risk over Hedge's draws.
+    For label and probability votes alike. `follow="draw"` holds with probability 1 - risk over Hedge's draws. Hedge
+    follows `n_experts`, the theorem's N unless more are given.
     """
     theorem, t = THEOREMS[loss], rounds
     low, high = weight_range
@@ -92,7 +94,7 @@ def adaptive_bound(
     if strength <= 0.0 or not low <= 0.0 <= high:
         return Bound(theorem, t, mistakes, math.inf, math.inf, best_expert, math.inf)
     expert_value = (a * t + b * math.sqrt(t)) / strength
-    value = HEDGE[follow] * (expert_value + math.log(edges.size))
+    value = HEDGE[follow] * (expert_value + math.log(n_experts or edges.size))
     if follow == "draw":
         value += math.sqrt(0.5 * t * math.log(1.0 / risk))
     return Bound(theorem, t, mistakes, value, HEDGE[follow] * a / strength, best_expert, expert_value)
