@@ -590,6 +590,34 @@ def test_places_that_kernels_would_trust_are_checked(name, change, tmp_path):
     assert "fit" in told(path) or "places" in told(path)
 
 
+PLACES = {
+    "out of range": (("ranks",), lambda a: a.fill(10**6)),
+    "below 0": (("ranks",), lambda a: a.fill(-(2**63))),
+    "given twice": (("ranks",), lambda a: a.fill(1)),
+    "of a product": (("products", "ranks"), lambda a: a.fill(10**6)),
+    "more than there are": (("newton", "used"), lambda a: a.fill(10**6)),
+    "fewer than 0": (("newton", "used"), lambda a: a.fill(-1)),
+}
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("case", PLACES)
+def test_places_of_inputs_that_take_newton_steps_are_checked(case, tmp_path):
+    path, (fields, change) = tmp_path / "model.edgewise", PLACES[case]
+    learn(MODELS["AdaBoostOLM, drift"](), 60, seed=0).save(path)
+
+    def alter(header, arrays):
+        where = header["state"]["_ensembles"][0]["dict"]["bank"]
+        for field in fields:
+            where = where["dict"][field]
+        array = np.load(io.BytesIO(arrays[where["array"]])).copy()
+        change(array)
+        arrays[where["array"]] = b"".join(npy_bytes(array))
+
+    rewritten(path, alter)
+    assert "ranks of linear learner" in told(path)
+
+
 @pytest.mark.parametrize("name", ["AdaBoostOLM, paper", "OnlineBMR", "BanditBBM", "Regressor"])
 def test_floats_may_be_anything(name, tmp_path):
     """Kernels that compute a place from a float take any; a split without a branch is none."""

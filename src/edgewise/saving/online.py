@@ -20,7 +20,7 @@ from edgewise.boosting.stream_ranker import StreamRanker
 from edgewise.boosting.streaming_gradient_boosting import StreamingGradientBoostingClassifier, class_targets
 from edgewise.learners.hoeffding_tree import HoeffdingTree, TreeParameters
 from edgewise.learners.label_memory import LabelMemory
-from edgewise.learners.linear import SoftmaxRegression
+from edgewise.learners.linear import LinearBank, SoftmaxRegression
 from edgewise.learners.products import first_inputs, pairs_of_columns
 from edgewise.learners.regression_tree import RegressionTree, RegressionTreeParameters
 from edgewise.learners.ridge import RidgeRegression
@@ -164,11 +164,22 @@ def _ensemble(template: Any, stored: Any, n_categories: np.ndarray) -> Any:
     k, recent = ensemble.plan.n_labels, ensemble.memory.recent
     if not ((recent >= 0) & (recent <= k)).all():
         raise ValueError(f"recent={recent.tolist()}: the last labels are places among {k} classes")
+    check_places(ensemble.bank)
     rule = getattr(ensemble.plan, "rule", GRADIENT)
     if rule not in (GRADIENT, POISSON) and not np.array_equal(ensemble.committee.weight, template.committee.weight):
         raise ValueError("weight: the votes of this booster all count alike")
     pairs = zip(ensemble.forests, template.forests, strict=True)
     return ensemble._replace(forests=[checked_forest(forest, known, n_categories) for forest, known in pairs])
+
+
+def check_places(bank: LinearBank) -> None:
+    """ValueError unless the inputs that take Newton steps have the places 1, 2, ... of their learner."""
+    for i, slot in enumerate(bank.newton.slot):
+        ranks = np.concatenate([bank.ranks[i], bank.products.ranks[i]])
+        most = min(int(bank.newton.most[i]), bank.newton.weights.shape[1])
+        used = int(bank.newton.used[slot]) if slot >= 0 else 0
+        if not (0 <= used <= most and np.array_equal(np.sort(ranks[ranks != 0]), np.arange(1, used + 1))):
+            raise ValueError(f"ranks of linear learner {i}: places 1 to {used}, once each, are needed, at most {most}")
 
 
 def _check_drawn(drawn: Any, kind: Any, n: int, n_features: int) -> None:
