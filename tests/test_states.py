@@ -1,0 +1,169 @@
+"""States by address (`edgewise._states`) and inner functions (`edgewise._inner`)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import pytest
+
+from edgewise._compile import kernel, routine, subroutine
+from edgewise._states import state
+
+compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled here")
+
+
+@state
+class Inside(NamedTuple):
+    values: np.ndarray
+    whole: int
+
+
+@state
+class Outside(NamedTuple):
+    switch: bool
+    table: np.ndarray
+    inside: Inside
+    share: float
+
+
+@state
+class Pair(NamedTuple):
+    first: Inside
+    second: Inside
+
+
+class Plain(NamedTuple):
+    one: Inside
+    other: Inside
+
+
+def inside(first: float, whole: int) -> Inside:
+    return Inside(first + np.arange(4.0), whole)
+
+
+def outside() -> Outside:
+    return Outside(True, np.arange(6.0).reshape(2, 3), inside(10.0, 7), 0.5)
+
+
+@kernel
+def summed(told, scale):
+    total = 0.0
+    for j in range(told.values.size):
+        total += scale * told.values[j]
+    return total
+
+
+@subroutine
+def put(told, at, value):
+    told.values[at] = value
+    return told.whole
+
+
+@routine
+def look(told):
+    total = told.inside.whole + told.share
+    for i in range(told.table.shape[0]):
+        for j in range(told.table.shape[1]):
+            if told.switch:
+                total += told.table[i, j] * told.inside.values[j]
+    return total + summed(told.inside, 2)
+
+
+@routine
+def tell_apart(one, other, told):
+    put(one, 0, 100.0)
+    put(other, 1, 200.0)
+    return (
+        one.values[0],
+        other.values[1],
+        one.whole,
+        other.whole,
+        summed(told.first, 1.0),
+        summed(told.second, 1.0),
+    )
+
+
+@routine
+def either(told, second):
+    chosen = told.first
+    if second:
+        chosen = told.second
+    return chosen.values[0] + chosen.whole
+
+
+@routine
+def from_tuples(pair, plain):
+    return pair[0].whole, pair[1].whole, plain.one.values[0], plain.other.values[0]
+
+
+@routine
+def write_then_read(told):
+    """What is written into an array of a state is there for the next look."""
+    total = 0.0
+    for j in range(told.values.size):
+        put(told, j, 1.0 + j)
+        total += told.values[j]
+    return total
+
+
+@pytest.mark.plain
+def test_fields_numbers_and_states_within_states():
+    told = outside()
+    expected = 7.5 + (told.table * told.inside.values[:3]).sum() + 2 * told.inside.values.sum()
+    assert look(told) == expected
+    assert look(told._replace(switch=False)) == 7.5 + 2 * told.inside.values.sum()
+
+
+@pytest.mark.plain
+def test_states_of_one_type_are_told_apart():
+    one, other = inside(0.0, 1), inside(50.0, 2)
+    pair = Pair(inside(1.0, 3), inside(2.0, 4))
+    assert tell_apart(one, other, pair) == (100.0, 200.0, 1, 2, 10.0, 14.0)
+    assert one.values[0] == 100.0
+    assert other.values[1] == 200.0
+    assert (either(pair, False), either(pair, True)) == (4.0, 6.0)
+    assert from_tuples((one, other), Plain(pair.first, pair.second)) == (1, 2, 1.0, 2.0)
+
+
+@pytest.mark.plain
+def test_what_is_written_is_read():
+    assert write_then_read(inside(0.0, 1)) == 10.0
+
+
+@compiled
+def test_a_layout_of_its_own_for_arrays_of_other_types():
+    """A field of another type of array is another type of state: nothing is read as what it is not."""
+    assert look(outside()._replace(table=np.asfortranarray(outside().table))) == look(outside())
+    narrow = outside()._replace(table=outside().table.astype(np.float32))
+    assert look(narrow) == look(outside())
+
+
+@compiled
+def test_what_is_no_array_is_refused():
+    with pytest.raises(numba.TypingError, match="Outside"):
+        look(outside()._replace(table=object()))
+
+
+@compiled
+def test_inner_functions_have_no_machine_code_until_python_calls_them():
+    @kernel
+    def doubled(x):
+        return x + x
+
+    @subroutine
+    def twice_doubled(x):
+        return doubled(doubled(x))
+
+    @routine
+    def called(x):
+        return twice_doubled(x) + twice_doubled(1) + twice_doubled(2)
+
+    assert called(3) == 24
+    assert [len(inner.signatures) for inner in (doubled, twice_doubled)] == [1, 1]  # none for the constants
+    for inner in (doubled, twice_doubled):
+        (found,) = inner.overloads.values()
+        assert found.library.get_pointer_to_function(found.fndesc.llvm_func_name) == 0
+    assert twice_doubled(5) == 20
+    assert twice_doubled(0.25) == 1.0
