@@ -535,6 +535,8 @@ def _nested(depth: int):
         lambda header: header["state"].update(__class__=1),
         lambda header: header["state"].update(rounds_=-1),
         lambda header: header["state"].update(rounds_="many"),
+        lambda header: header["state"].pop("rounds_"),
+        lambda header: header["state"].pop("mistakes_"),
         lambda header: header["state"].pop("_rng"),
         lambda header: header["state"].pop("classes_"),
         lambda header: header["state"].update(
@@ -542,7 +544,7 @@ def _nested(depth: int):
         ),
         lambda header: header["state"].update(_ensembles=[]),
     ],
-    ids=range(20),
+    ids=range(22),
 )
 def test_headers_changed_by_hand(change, file):
     rewritten(file, lambda header, _: change(header))

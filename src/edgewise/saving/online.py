@@ -86,10 +86,10 @@ def restore(model: StreamEnsemble, features: tuple[Feature, ...], state: dict[st
     learners = state.pop("_learners")
     if (learners is None) != (model.estimator is not None):
         raise ValueError("the learners are either given or the default ones")
+    declared = {name for kind in type(model).__mro__ for name in vars(kind).get("__annotations__", ())}
     for name in COUNTS:
-        if name in state:
-            setattr(model, name, whole_number(name, state.pop(name)))
-    model.rounds_  # noqa: B018  # every started model counts its rounds
+        if name in state or name in declared:
+            setattr(model, name, whole_number(name, state.pop(name, None)))
     n = model.n_estimators
     whole_number("n_estimators", n.item() if isinstance(n, np.integer) else n, 1)
     n_blocks = whole_number("_n_blocks", state.pop("_n_blocks", 1), 1)
