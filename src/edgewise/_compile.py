@@ -70,7 +70,7 @@ def routine(function: Function) -> Function:
     `_nrt=False` leaves out Numba's reference counting, which costs small kernels more in atomic increments than their
     work does. So a kernel may not make arrays; whoever calls it from Python gives it the room it needs.
     """
-    return _compiled(function, no_cfunc_wrapper=True)
+    return _compiled(function, pipeline_class=_inner.CalmCompiler, no_cfunc_wrapper=True)
 
 
 def in_memory(function: Function) -> Function:

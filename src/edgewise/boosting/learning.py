@@ -87,20 +87,21 @@ def learner_speaks(learners, known, i, chunk, t, in_full, s):
             s.p[r] = s.said[slot, r]
         return heaviest(s.p)
     gather(forest, slot, numeric, nominal, s)
-    if learners.kind[i] == TREE:
-        label, mode = tree_speaks(forest, slot, 0, s)
-        if in_full or mode == MIXED:
-            leaf_probabilities(forest, forest.child[s.node[0]], s.shape[0], s.bayes[0], mode, s.evidence, s.p)
-        return heaviest(s.p) if mode == MIXED else label
+    group = learners.kind[i] == GROUP
     total = 0.0
-    for r in range(k):
-        _, mode = tree_speaks(forest, slot + r, r, s)
-        leaf_probabilities(forest, forest.child[s.node[r]], s.shape[0], s.bayes[r], mode, s.evidence, s.tree_p)
-        s.p[r] = s.tree_p[1]
-        total += s.p[r]
-    for r in range(k):
-        s.p[r] /= total
-    return heaviest(s.p)
+    label, mode = 0, MAJORITY
+    for g in range(k if group else 1):
+        label, mode = tree_speaks(forest, slot + g, g, s)
+        if group or in_full or mode == MIXED:
+            p = s.tree_p if group else s.p
+            leaf_probabilities(forest, forest.child[s.node[g]], s.shape[0], s.bayes[g], mode, s.evidence, p)
+        if group:
+            s.p[g] = s.tree_p[1]
+            total += s.p[g]
+    if group:
+        for r in range(k):
+            s.p[r] /= total
+    return heaviest(s.p) if group or mode == MIXED else label
 
 
 @part
