@@ -412,8 +412,9 @@ def test_logarithms_of_products_neither_overflow_nor_underflow(m):
     rng = np.random.default_rng(m)
     for _ in range(40):
         factors = rng.choice([0.0, 1e-170, 1e-3, 0.5, 1.0, 7.0, 1e60, 1e200], size=12)
-        expected = sum(math.log(factor) for factor in factors[:m] if factor > 0.0)
-        assert log_of_product(factors, m) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+        first = rng.choice([1e-300, 1e-12, 1.0, 30.0, 1e150])
+        expected = math.log(first) + sum(math.log(factor) for factor in factors[:m] if factor > 0.0)
+        assert log_of_product(first, factors, m) == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.plain
@@ -426,8 +427,9 @@ def test_a_class_of_one_value_is_never_narrower_than_the_floor():
     gauss[WEIGHT] = [99.0, 5000.0, 99.0, 0.0]
     gauss[SQUARES] = [18.0, 0.0, 0.0, 0.0]
     columns, means, variances = np.array([2, 0, 1, 3]), np.arange(4.0), np.array([4.0, 0.0, 2.0, 5.0])
-    constant = refresh_precision(gauss, columns, means, variances, 4)
+    constant = refresh_precision(gauss, columns, means, variances, 4, 7.0)
     expected = [100.0 / 20.0, 1.0 / (1e-3 * 4.0), 0.0, 1.0 / 5.0]
     assert gauss[PRECISION].tolist() == pytest.approx(expected, rel=1e-14)
     assert gauss[MEAN].tolist() == [0.0, 0.0, 0.0, 3.0]
-    assert constant == pytest.approx(0.5 * sum(math.log(p) for p in expected if p > 0.0), rel=1e-14)
+    exact = math.log(7.0) + 0.5 * sum(math.log(p) for p in expected if p > 0.0)
+    assert constant == pytest.approx(exact, rel=1e-14)

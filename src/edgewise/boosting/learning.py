@@ -169,6 +169,7 @@ def tree_learns(forest, tree, g, chunk, t, label, w, s):
         s.codes,
         s.shape[0],
         s.shape[1],
+        s.shape[2] == 1,
         label,
         w,
         # what a tree learns of the columns' spread includes this example

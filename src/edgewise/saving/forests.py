@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from edgewise.learners.forest import layout
+from edgewise.learners.forest.growing import fill_constants
 from edgewise.learners.forest.layout import Forest, ranges, slot_offsets
 from edgewise.learners.regression_forest import layout as regression_layout
 from edgewise.learners.regression_forest.layout import RegressionForest
@@ -24,7 +25,7 @@ from edgewise.learners.regression_forest.layout import RegressionForest
 
 def checked_forest(forest: Forest, template: Forest, n_categories: np.ndarray) -> Forest:
     """A forest of a file with what follows from it; ValueError unless its arrays fit together."""
-    forest = _with_offsets(forest, template, n_categories)
+    forest = _with_offsets(forest, template, n_categories)._replace(constant=np.zeros(len(forest.gauss)))
     for pool, fields in layout.GROWING.items():
         size = len(getattr(forest, fields[0]))
         for name in fields:
@@ -66,7 +67,9 @@ def checked_forest(forest: Forest, template: Forest, n_categories: np.ndarray) -
     _need(((examples >= 0) | ((examples == layout.ASLEEP) & (n_rows == 0))).all(), "a leaf of fewer than 0 examples")
     used = rows[rows >= 0]
     _check_owned("rows", used, forest.free_rows, forest.used[layout.ROWS], len(forest.constant))
-    tree_rows = np.bincount(owner[live & (kind == layout.LEAF)], n_rows, forest.root.size)
+    of_tree = owner[live & (kind == layout.LEAF)]
+    fill_constants(forest, leaves, of_tree)
+    tree_rows = np.bincount(of_tree, n_rows, forest.root.size)
     return forest._replace(tree_rows=tree_rows.astype(np.int64))
 
 

@@ -28,7 +28,7 @@ STORED: dict[str, tuple[str, ...]] = {
     "Calibration": ("curve", "squares", "spread"),
     "Forest": (
         *("categories", "root", "n_nodes", "kind", "feature", "threshold", "child", "width", "fallback", "links"),
-        *("class_weight", "row", "tally", "margin", "examples", "n_rows", "gauss", "constant", "counts", "moments"),
+        *("class_weight", "row", "tally", "margin", "examples", "n_rows", "gauss", "counts", "moments"),
         *("free_leaves", "free_rows", "used"),
     ),
     "RegressionForest": (
@@ -40,8 +40,10 @@ STORED: dict[str, tuple[str, ...]] = {
 NAMES = {"forests": "forest"}
 # What the first files of format 1 do not hold: it then is as in the template.
 LATER = {"Committee": ("sharpness",), "LinearBank": ("products", "ranks", "newton"), "Products": ("ranks",)}
+# What earlier files hold beside that: it follows from the rest.
+EARLIER = {"Forest": ("constant",)}
 # Follows from the rest: from `categories`, which may have grown, and from the leaves.
-FOLLOWING = {"Forest": ("offset", "tree_rows", "places"), "RegressionForest": ("offset",)}
+FOLLOWING = {"Forest": ("offset", "tree_rows", "constant", "places"), "RegressionForest": ("offset",)}
 # Tables and memos: a function of the settings that grows as it is asked, to the same numbers.
 TABLES = ("potentials",)
 # Learners of other libraries: parameters that name one are refused, so that there are none.
@@ -71,7 +73,7 @@ def filled(template: Any, stored: Any, place: str = "") -> Any:
     """The template with what a file holds; ValueError unless dtypes are the same, and shapes where they never grow."""
     kind = type(template).__name__
     names = [NAMES.get(name, name) for name in STORED[kind]]
-    if not isinstance(stored, dict) or stored.keys() | LATER.get(kind, ()) != set(names):
+    if not isinstance(stored, dict) or (stored.keys() - {*EARLIER.get(kind, ())}) | {*LATER.get(kind, ())} != {*names}:
         raise ValueError(f"{place or 'the state'}: a {kind} is made of {', '.join(names)}")
     grows = kind in FOLLOWING
     changes: dict[str, Any] = {}

@@ -22,7 +22,8 @@ from __future__ import annotations
 
 import math
 
-from edgewise._compile import kernel, routine
+from edgewise._compile import kernel, routine, subroutine
+from edgewise.theory.elementary import MANY, exp
 
 LOGISTIC, EXPONENTIAL, SQUARE_HINGE, SOFTMAX = 0, 1, 2, 3
 LOSSES = {"logistic": LOGISTIC, "exponential": EXPONENTIAL, "square_hinge": SQUARE_HINGE, "softmax": SOFTMAX}
@@ -102,12 +103,27 @@ def cost_row(loss, scores, label, out):
         softmax(scores, out)
         out[label] -= 1.0
         return
+    if loss == LOGISTIC and scores.size >= MANY:
+        out[label] = -logistic_slopes(scores, label, out)
+        return
     total = 0.0
     for l in range(scores.size):
         if l != label:
             out[l] = pair_slope(loss, scores[l] - scores[label])
             total += out[l]
     out[label] = -total
+
+
+@subroutine
+def logistic_slopes(scores, label, out):
+    """What `cost_row` does for the logistic loss and many labels: fills `out`, and gives the sum over wrong labels."""
+    for l in range(scores.size):
+        out[l] = 1.0 / (1.0 + exp(scores[label] - scores[l]))
+    out[label] = 0.0
+    total = 0.0
+    for l in range(scores.size):
+        total += out[l]
+    return total
 
 
 @kernel

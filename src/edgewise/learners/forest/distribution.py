@@ -46,7 +46,7 @@ def distance(x, mean, precision, m):
 
 @kernel
 def numeric_evidence(gauss, constant, x, m, complete):
-    """Log density of the numeric features under one class, up to a constant that all classes share.
+    """Log of a class's weight times its density of the numeric features, up to a constant that all classes share.
 
     Where a value is missing its factor is left out; the stored constant holds all factors, so it is taken back.
     """
@@ -63,8 +63,11 @@ def numeric_evidence(gauss, constant, x, m, complete):
 
 
 @kernel
-def nominal_likelihoods(forest, leaf, offset, codes, c, likelihoods, slots, shares, scalings):
-    """Fill `likelihoods` with every class's weight times the probability of every code under it, up to a common factor.
+def nominal_likelihoods(forest, leaf, offset, codes, c, weighed, likelihoods, slots, shares, scalings):
+    """Fill `likelihoods` with the probability of all codes under every class, up to a common factor.
+
+    `weighed`: times the weight of the class. Without that, nothing is filled in where there are no codes; whether it
+    was is returned.
 
     A code's probability is an m-estimate (Cestnik 1990) with m = 1: (n_vc + n_v/n) / (n_c + 1), shrunk towards its
     share in the leaf. It is never 0 or 1, so no count can erase a class or make it certain. Where every example of the
@@ -83,6 +86,8 @@ def nominal_likelihoods(forest, leaf, offset, codes, c, likelihoods, slots, shar
                 shares[told] = margin[slot]
                 unseen += (margin[last] - seen) ** 2
                 told += np.uint64(1)
+    if told == 0 and not weighed:
+        return False
     whole = told > 0 and unseen == 0.0
     inverse = 1.0 / seen if whole else 0.0
     for j in range(told):
@@ -93,27 +98,29 @@ def nominal_likelihoods(forest, leaf, offset, codes, c, likelihoods, slots, shar
             if rows[r] >= 0:
                 counts = forest.counts[rows[r]]
                 inverse = 1.0 / (counts[slots[1, 0]] + 1.0)
-                product = weights[r]
+                product = weights[r] if weighed else 1.0
                 for j in range(told):
                     product *= (counts[slots[0, j]] + shares[j]) * inverse
                 likelihoods[r] = product
                 tiny |= product < PRODUCT_BOTTOM
     if tiny:
-        scaled_likelihoods(forest, rows, weights, whole, told, likelihoods, slots, shares, scalings)
+        scaled_likelihoods(forest, leaf, weighed, whole, told, likelihoods, slots, shares, scalings)
+    return True
 
 
 @subroutine
-def scaled_likelihoods(forest, rows, weights, whole, told, likelihoods, slots, shares, scalings):
+def scaled_likelihoods(forest, leaf, weighed, whole, told, likelihoods, slots, shares, scalings):
     """What `nominal_likelihoods` does one feature after the other: products that grow too small are scaled up.
 
     Classes that needed this more often than others are scaled down at the end.
     """
+    rows = forest.row[leaf]
     scaled = False
     for r in range(rows.size):
         scalings[r] = 0
         if rows[r] >= 0 and (not whole or likelihoods[r] < PRODUCT_BOTTOM):
             counts = forest.counts[rows[r]]
-            product = weights[r]
+            product = forest.class_weight[leaf, r] if weighed else 1.0
             for j in range(told):
                 product *= (counts[slots[0, j]] + shares[j]) / (counts[slots[1, j]] + 1.0)
                 if product < PRODUCT_BOTTOM:
@@ -150,13 +157,17 @@ def leaf_labels(forest, tree, leaf, x, codes, m, c, complete, evidence, slots, s
     if mode == MAJORITY or forest.n_rows[leaf] == 0:
         return majority, majority, MAJORITY
     rows = forest.row[leaf]
-    nominal_likelihoods(forest, leaf, forest.offset[tree], codes, c, evidence, slots, shares, scalings)
+    told = nominal_likelihoods(forest, leaf, forest.offset[tree], codes, c, m == 0, evidence, slots, shares, scalings)
     if m > 0:
+        inverse = 0.0  # likelihoods are taken relative to the first, whose logarithm is 0
         for r in range(weights.size):
             if rows[r] >= 0:
-                evidence[r] = math.log(max(evidence[r], LEAST_LIKELIHOOD)) + numeric_evidence(
-                    forest.gauss[rows[r]], forest.constant[rows[r]], x, m, complete
-                )
+                said = numeric_evidence(forest.gauss[rows[r]], forest.constant[rows[r]], x, m, complete)
+                if told and inverse > 0.0:
+                    said += math.log(max(evidence[r], LEAST_LIKELIHOOD) * inverse)
+                elif told:
+                    inverse = 1.0 / max(evidence[r], LEAST_LIKELIHOOD)
+                evidence[r] = said
     bayes = -1
     most = 0.0
     for r in range(weights.size):

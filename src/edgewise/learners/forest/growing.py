@@ -6,7 +6,7 @@ budget of bytes the leaves that promise least keep no statistics (`sleeping`).
 
 from __future__ import annotations
 
-from edgewise._compile import kernel, part, subroutine
+from edgewise._compile import kernel, part, routine, subroutine
 from edgewise.learners.forest.inheriting import cut_above, cut_below, drop_code, fill_margin, give, keep_code
 from edgewise.learners.forest.layout import (
     ADAPTIVE,
@@ -19,6 +19,7 @@ from edgewise.learners.forest.layout import (
     NODES,
     NUMERIC,
     PENDING,
+    PRECISION,
     RIGHT_BAYES,
     RIGHT_MAJORITY,
     SEEN,
@@ -27,7 +28,14 @@ from edgewise.learners.forest.layout import (
 from edgewise.learners.forest.merits import weight_below
 from edgewise.learners.forest.sleeping import release_rows, shed_rows, stir
 from edgewise.learners.forest.splitting import best_split
-from edgewise.learners.forest.statistics import forget, new_row, refresh_precision, update_counts, update_gauss
+from edgewise.learners.forest.statistics import (
+    forget,
+    log_density,
+    new_row,
+    refresh_precision,
+    update_counts,
+    update_gauss,
+)
 
 
 @kernel
@@ -123,7 +131,9 @@ def add_branch(forest, tree, node, code):
 
 
 @part
-def learn(forest, tree, voted_from, reached, majority, bayes, x, codes, m, c, label, w, means, variances, room):
+def learn(
+    forest, tree, voted_from, reached, majority, bayes, x, codes, m, c, complete, label, w, means, variances, room
+):
     """Tree learns (x, label) with weight w > 0.
 
     `voted_from` and `reached` are what `find_leaf` gave when the tree spoke, `majority` and `bayes` the labels that the
@@ -149,8 +159,8 @@ def learn(forest, tree, voted_from, reached, majority, bayes, x, codes, m, c, la
         forest.row[leaf, label] = row
         forest.n_rows[leaf] += 1
     if m > 0:
-        update_gauss(forest.gauss[row], x, w, m)
-        forest.constant[row] = refresh_precision(forest.gauss[row], forest.numeric[tree], means, variances, m)
+        update_gauss(forest.gauss[row], x, w, m, complete)
+        refresh(forest, tree, row, forest.class_weight[leaf, label], m, means, variances)
     update_counts(forest.counts[row], forest.margin[leaf], forest.offset[tree], codes, w, c)
     if (
         forest.tally[leaf, PENDING] >= forest.grace[tree]
@@ -203,6 +213,27 @@ def release(forest, tree, leaf):
     forest.used[LEAVES] += 1
 
 
+@kernel
+def refresh(forest, tree, row, class_weight, m, means, variances):
+    """What naive Bayes uses of a statistics row, whose class has this weight in its leaf."""
+    gauss, columns = forest.gauss[row], forest.numeric[tree]
+    forest.constant[row] = refresh_precision(gauss, columns, means, variances, m, class_weight)
+
+
+@routine
+def fill_constants(forest, leaves, trees):
+    """What follows from the rest of a forest: `constant` of the statistics rows of leaves, each of its tree."""
+    for place in range(leaves.size):
+        m = 0
+        for j in range(forest.numeric.shape[1]):
+            m += 1 if forest.numeric[trees[place], j] >= 0 else 0
+        for r in range(forest.row.shape[1]):
+            row = forest.row[leaves[place], r]
+            if row >= 0 and m > 0:
+                weight = forest.class_weight[leaves[place], r]
+                forest.constant[row] = log_density(forest.gauss[row, PRECISION], m, weight)
+
+
 @subroutine
 def split_numeric(forest, tree, node, j, threshold, m, means, variances):
     """Turn a leaf into a split at a threshold."""
@@ -220,11 +251,11 @@ def split_numeric(forest, tree, node, j, threshold, m, means, variances):
             heir = give(forest, tree, row, forest.child[left], r, under, weight)
             if heir >= 0:
                 cut_above(forest.gauss[row], forest.gauss[heir], j, threshold, under)
-                forest.constant[heir] = refresh_precision(forest.gauss[heir], forest.numeric[tree], means, variances, m)
+                refresh(forest, tree, heir, under, m, means, variances)
             heir = give(forest, tree, row, forest.child[right], r, weight - under, weight)
             if heir >= 0:
                 cut_below(forest.gauss[row], forest.gauss[heir], j, threshold, weight - under)
-                forest.constant[heir] = refresh_precision(forest.gauss[heir], forest.numeric[tree], means, variances, m)
+                refresh(forest, tree, heir, weight - under, m, means, variances)
     fill_margin(forest, forest.child[left])
     fill_margin(forest, forest.child[right])
     forest.kind[node] = NUMERIC
@@ -253,11 +284,11 @@ def split_binary(forest, tree, node, j, code, m, means, variances):
             heir = give(forest, tree, row, forest.child[equal], r, of_code, weight)
             if heir >= 0:
                 keep_code(forest.counts[row], forest.counts[heir], first_slot, last, code)
-                forest.constant[heir] = refresh_precision(forest.gauss[heir], forest.numeric[tree], means, variances, m)
+                refresh(forest, tree, heir, of_code, m, means, variances)
             heir = give(forest, tree, row, forest.child[rest], r, weight - of_code, weight)
             if heir >= 0:
                 drop_code(forest.counts[row], forest.counts[heir], first_slot, last, code)
-                forest.constant[heir] = refresh_precision(forest.gauss[heir], forest.numeric[tree], means, variances, m)
+                refresh(forest, tree, heir, weight - of_code, m, means, variances)
     fill_margin(forest, forest.child[equal])
     fill_margin(forest, forest.child[rest])
     forest.kind[node] = BINARY
@@ -294,9 +325,7 @@ def split_multiway(forest, tree, node, j, m, means, variances):
                     heir = give(forest, tree, row, forest.child[child], r, of_code, forest.counts[row, last])
                     if heir >= 0:
                         keep_code(forest.counts[row], forest.counts[heir], first_slot, last, v)
-                        forest.constant[heir] = refresh_precision(
-                            forest.gauss[heir], forest.numeric[tree], means, variances, m
-                        )
+                        refresh(forest, tree, heir, of_code, m, means, variances)
             fill_margin(forest, forest.child[child])
             if weight > most:
                 most = weight

@@ -73,7 +73,7 @@ class Forest(NamedTuple):
     n_rows: np.ndarray  # [leaves] classes seen since the leaf was made
     # statistics rows
     gauss: np.ndarray  # [rows, 6, m]
-    constant: np.ndarray  # [rows] sum of log(precision)/2
+    constant: np.ndarray  # [rows] log(class weight) + sum of log(precision)/2, for naive Bayes
     counts: np.ndarray  # [rows, V]
     # running moments of every numeric column: count, mean, sum of squares
     moments: np.ndarray  # [3, columns]

@@ -60,8 +60,20 @@ def forget(forest, leaf):
 
 
 @kernel
-def update_gauss(gauss, x, w, m):
-    """Weighted Welford step for every numeric feature."""
+def update_gauss(gauss, x, w, m, complete):
+    """Weighted Welford step for every numeric feature; `complete` where no value is missing."""
+    if complete:
+        for j in range(m):
+            weight = gauss[WEIGHT, j] + w
+            mean = gauss[MEAN, j]
+            delta = x[j] - mean
+            mean += delta * w / weight
+            gauss[WEIGHT, j] = weight
+            gauss[MEAN, j] = mean
+            gauss[SQUARES, j] += w * delta * (x[j] - mean)
+            gauss[LOW, j] = min(gauss[LOW, j], x[j])
+            gauss[HIGH, j] = max(gauss[HIGH, j], x[j])
+        return
     for j in range(m):
         value = x[j]
         here = value == value
@@ -86,8 +98,8 @@ def deviation(gauss, j):
 
 
 @kernel
-def refresh_precision(gauss, columns, means, variances, m):
-    """What naive Bayes uses of every numeric feature, mean and precision; returns the sum of log(precision)/2.
+def refresh_precision(gauss, columns, means, variances, m, class_weight):
+    """What naive Bayes uses of every numeric feature, mean and precision; returns `log_density` of their tops.
 
     The variance is (squares + v0)/(weight + 1), at least a thousandth of v0, where v0 is the column's variance so far:
     one example's worth of the column's own spread, so that a class seen once is neither certain nor impossible. A
@@ -102,14 +114,27 @@ def refresh_precision(gauss, columns, means, variances, m):
         spread, count = gauss[PRECISION, j], gauss[WEIGHT, j] + 1.0
         squares = max(gauss[SQUARES, j] + spread, VARIANCE_FLOOR * spread * count)
         gauss[PRECISION, j] = min(count / squares, LARGEST_PRECISION) if spread > 0.0 else 0.0
-    return 0.5 * log_of_product(gauss[PRECISION], m)
+    return log_density(gauss[PRECISION], m, class_weight)
 
 
 @kernel
-def log_of_product(factors, m):
-    """Logarithm of the product of the factors that are not 0: four running products, so that none waits for another."""
+def log_density(precision, m, class_weight):
+    """log(class weight) + sum of log(precision)/2: what naive Bayes adds to the distances, in one logarithm."""
+    return 0.5 * log_of_product(class_weight * class_weight, precision, m)
+
+
+@kernel
+def log_of_product(first, factors, m):
+    """Logarithm of the product of `first` and the factors that are not 0.
+
+    Four running products, so that none waits for another.
+    """
     total = 0.0
     a = b = c = d = 1.0
+    if FOURTH_BOTTOM < first < FOURTH_TOP:
+        a = first
+    else:
+        total = math.log(first)
     whole = m - m % 4
     for j in range(0, whole, 4):
         a *= factors[j] if factors[j] > 0.0 else 1.0
