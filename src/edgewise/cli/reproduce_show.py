@@ -44,7 +44,7 @@ class Progress:
             self._say(f"{run.outdated} kept runs are of another version of the code: they are run again")
         self._say(f"{self._begun} runs to make, {len(run.kept)} are there, {self._workers} at a time")
         if self._begun and not compiled_before():
-            self._say("compiling for this machine: takes a minute or two, the first time only")
+            self._say("compiling for this machine: takes half a minute, the first time only")
         if self._console.is_terminal and self._begun:
             self._live.start()
             self._draw()

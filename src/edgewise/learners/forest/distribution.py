@@ -45,21 +45,32 @@ def distance(x, mean, precision, m):
 
 
 @kernel
-def numeric_evidence(gauss, constant, x, m, complete):
-    """Log of a class's weight times its density of the numeric features, up to a constant that all classes share.
+def gapped_evidence(gauss, class_weight, x, m):
+    """What `numeric_evidence` is where values are missing: their factors are left out.
 
-    Where a value is missing its factor is left out; the stored constant holds all factors, so it is taken back.
+    Precisions are multiplied up before a logarithm is taken; one is at most LARGEST_PRECISION.
     """
-    if complete:
-        return constant - 0.5 * distance(x, gauss[MEAN], gauss[PRECISION], m)
-    total = constant
+    squares = 0.0
+    logs = 0.0
+    product = 1.0
     for j in range(m):
         precision = gauss[PRECISION, j]
-        if x[j] == x[j]:
-            total -= 0.5 * precision * (x[j] - gauss[MEAN, j]) ** 2
-        elif precision > 0.0:
-            total -= 0.5 * math.log(precision)
-    return total
+        if x[j] == x[j] and precision > 0.0:
+            squares += precision * (x[j] - gauss[MEAN, j]) ** 2
+            product *= precision
+            if product > PRODUCT_TOP or product < PRODUCT_BOTTOM:
+                logs += math.log(product)
+                product = 1.0
+    return math.log(class_weight) + 0.5 * ((logs + math.log(product)) - squares)
+
+
+@kernel
+def numeric_evidence(forest, leaf, r, row, x, m, complete):
+    """Log of a class's weight times its density of the numeric features, up to a constant that all classes share."""
+    gauss = forest.gauss[row]
+    if complete:
+        return forest.constant[row] - 0.5 * distance(x, gauss[MEAN], gauss[PRECISION], m)
+    return gapped_evidence(gauss, forest.class_weight[leaf, r], x, m)
 
 
 @kernel
@@ -159,14 +170,14 @@ def leaf_labels(forest, tree, leaf, x, codes, m, c, complete, evidence, slots, s
     rows = forest.row[leaf]
     told = nominal_likelihoods(forest, leaf, forest.offset[tree], codes, c, m == 0, evidence, slots, shares, scalings)
     if m > 0:
-        inverse = 0.0  # likelihoods are taken relative to the first, whose logarithm is 0
+        first = 0.0  # likelihoods are taken relative to the first, whose logarithm is 0; equal ones stay equal
         for r in range(weights.size):
             if rows[r] >= 0:
-                said = numeric_evidence(forest.gauss[rows[r]], forest.constant[rows[r]], x, m, complete)
-                if told and inverse > 0.0:
-                    said += math.log(max(evidence[r], LEAST_LIKELIHOOD) * inverse)
+                said = numeric_evidence(forest, leaf, r, rows[r], x, m, complete)
+                if told and first > 0.0:
+                    said += math.log(max(evidence[r], LEAST_LIKELIHOOD) / first)
                 elif told:
-                    inverse = 1.0 / max(evidence[r], LEAST_LIKELIHOOD)
+                    first = max(evidence[r], LEAST_LIKELIHOOD)
                 evidence[r] = said
     bayes = -1
     most = 0.0
