@@ -49,9 +49,7 @@ class RaceProgress:
 
     def __enter__(self) -> RaceProgress:
         if not compiled_before():
-            self._console.print(
-                Text("compiling for this machine: takes half a minute, the first time only", "dim")
-            )
+            self._console.print(Text("compiling for this machine: takes half a minute, the first time only", "dim"))
         self._bar.start()
         return self
 
