@@ -145,6 +145,8 @@ def lay_out(kind: StateType, value: Any, c: Any) -> NativeValue:
     """Write the fields into memory of the call that comes from Python."""
     address = cgutils.alloca_once(c.builder, c.context.get_value_type(kind).pointee)
     failed = fill(kind, value, address, c)
+    with c.builder.if_then(failed, likely=False):
+        c.pyapi.err_set_string("PyExc_TypeError", f"a field of {kind.of.__name__} is no array of the type it has")
     # An empty piece of assembly hides where the address comes from: no load may be moved before the stores above.
     hidden = c.builder.asm(
         ir.FunctionType(address.type, [address.type]), "", "=r,0,~{memory}", [address], side_effect=True
@@ -153,13 +155,19 @@ def lay_out(kind: StateType, value: Any, c: Any) -> NativeValue:
 
 
 def fill(kind: StateType, value: Any, address: Any, c: Any) -> Any:
+    """Write the fields of one state; whether that failed."""
     failed = cgutils.false_bit
     for i, field in enumerate(kind.fields):
         item, at = c.pyapi.tuple_getitem(value, i), cgutils.gep_inbounds(c.builder, address, 0, i)
         if isinstance(field, StateType):
-            failed = c.builder.or_(failed, fill(field, item, at, c))
+            wrong = fill(field, item, at, c)
+        elif isinstance(field, types.Array):
+            # straight into its place: the code for two hundred arrays takes long to compile
+            code = c.pyapi.numba_array_adaptor(item, c.builder.bitcast(at, c.pyapi.voidptr))
+            wrong = cgutils.is_not_null(c.builder, code)
         else:
             native = c.unbox(field, item)
             c.builder.store(native.value, at)
-            failed = c.builder.or_(failed, native.is_error)
+            wrong = native.is_error
+        failed = c.builder.or_(failed, wrong)
     return failed
