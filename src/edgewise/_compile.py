@@ -46,19 +46,19 @@ CACHE = str(cache_folder())
 
 def kernel(function: Function) -> Function:
     """Compile a function that belongs inside the loop that calls it: see `routine`; the compiler always inlines it."""
-    return _inner.inner(_compiled(function, forceinline=True, **_inner.OPTIONS))
+    return _inner.inner(_compiled(function, forceinline=True, **_inner.INNER))
 
 
 def subroutine(function: Function) -> Function:
     """Compile a function that kernels call and that stays apart from them: for what is long, or seldom needed."""
-    return _inner.inner(_compiled(function, **_inner.OPTIONS))
+    return _inner.inner(_compiled(function, **_inner.INNER))
 
 
 def part(function: Function) -> Function:
-    """A kernel that is merged into its caller before anything is compiled, so it costs no compilation of its own.
+    """A kernel that is merged into its caller before anything is compiled.
 
-    For what stands between a large kernel and its parts: a `kernel` there would be compiled with all that it calls,
-    only to be compiled again inside its caller. Merging itself is slow in Numba: not for small and often called ones.
+    For what stands between a routine and its kernels: fields of states that it looks at are then looked at where the
+    routine begins, once. Merging itself is slow in Numba: not for small and often called ones.
     """
     return _compiled(function, inline="always")
 
@@ -70,7 +70,7 @@ def routine(function: Function) -> Function:
     `_nrt=False` leaves out Numba's reference counting, which costs small kernels more in atomic increments than their
     work does. So a kernel may not make arrays; whoever calls it from Python gives it the room it needs.
     """
-    return _compiled(function, pipeline_class=_inner.CalmCompiler, no_cfunc_wrapper=True)
+    return _compiled(function, **_inner.ROUTINE)
 
 
 def in_memory(function: Function) -> Function:
@@ -80,7 +80,7 @@ def in_memory(function: Function) -> Function:
 
 def routine_in(folder: str) -> Callable[[Function], Function]:
     """`routine` for code that the key of the cache does not cover: kept in a folder of its own, below the cache's."""
-    return lambda function: _compiled(function, str(Path(CACHE) / folder))
+    return lambda function: _compiled(function, str(Path(CACHE) / folder), **_inner.ROUTINE)
 
 
 def _compiled(function: Function, folder: str = CACHE, **options: Any) -> Function:

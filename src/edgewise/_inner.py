@@ -3,7 +3,7 @@
 Numba makes each compiled function ready for Python: it optimizes it, turns it into machine code and wraps it, and does
 so again for all that the function calls. For a kernel deep inside another that is done in vain, over and over. An inner
 function keeps its code as it was written down; whatever Python calls takes it in, and is optimized once, as a whole
-(measured: everything that a race needs compiles in 25 s instead of 72 s).
+(benchmarks/results/start.md: what a race needs compiles in a third of the time).
 """
 
 from __future__ import annotations
@@ -85,11 +85,13 @@ class Inner(CPUDispatcher):
         return compiler.njit(nogil=True, error_model="numpy", _nrt=False)(call)
 
 
-OPTIONS: dict[str, Any] = {"pipeline_class": InnerCompiler, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# Options of Numba for what Python calls, and for what only compiled code calls.
+ROUTINE: dict[str, Any] = {"pipeline_class": CalmCompiler, "no_cfunc_wrapper": True}
+INNER: dict[str, Any] = {"pipeline_class": InnerCompiler, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def inner(function: Any) -> Any:
-    """A function that was compiled with OPTIONS, safe to call from Python."""
+    """A function that was compiled with the options INNER, safe to call from Python."""
     if isinstance(function, CPUDispatcher):  # not where compiling is switched off
         function.__class__ = Inner
     return function

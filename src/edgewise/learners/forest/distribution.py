@@ -65,12 +65,11 @@ def gapped_evidence(gauss, class_weight, x, m):
 
 
 @kernel
-def numeric_evidence(forest, leaf, r, row, x, m, complete):
+def numeric_evidence(gauss, constant, class_weight, x, m, complete):
     """Log of a class's weight times its density of the numeric features, up to a constant that all classes share."""
-    gauss = forest.gauss[row]
     if complete:
-        return forest.constant[row] - 0.5 * distance(x, gauss[MEAN], gauss[PRECISION], m)
-    return gapped_evidence(gauss, forest.class_weight[leaf, r], x, m)
+        return constant - 0.5 * distance(x, gauss[MEAN], gauss[PRECISION], m)
+    return gapped_evidence(gauss, class_weight, x, m)
 
 
 @kernel
@@ -173,7 +172,8 @@ def leaf_labels(forest, tree, leaf, x, codes, m, c, complete, evidence, slots, s
         first = 0.0  # likelihoods are taken relative to the first, whose logarithm is 0; equal ones stay equal
         for r in range(weights.size):
             if rows[r] >= 0:
-                said = numeric_evidence(forest, leaf, r, rows[r], x, m, complete)
+                row = rows[r]
+                said = numeric_evidence(forest.gauss[row], forest.constant[row], weights[r], x, m, complete)
                 if told and first > 0.0:
                     said += math.log(max(evidence[r], LEAST_LIKELIHOOD) / first)
                 elif told:
