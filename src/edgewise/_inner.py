@@ -3,7 +3,7 @@
 Numba makes each compiled function ready for Python: it optimizes it, turns it into machine code and wraps it, and does
 so again for all that the function calls. For a kernel deep inside another that is done in vain, over and over. An inner
 function keeps its code as it was written down; whatever Python calls takes it in, and is optimized once, as a whole
-(benchmarks/results/start.md: what a race needs compiles in a third of the time).
+(how long that takes: benchmarks/results/start.md).
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def deviation(gauss, j):
 
 @kernel
 def refresh_precision(gauss, columns, means, variances, m, class_weight):
-    """What naive Bayes uses of every numeric feature, mean and precision; returns `log_density` of their tops.
+    """What naive Bayes uses of every numeric feature, mean and precision; returns their `log_density`.
 
     The variance is (squares + v0)/(weight + 1), at least a thousandth of v0, where v0 is the column's variance so far:
     one example's worth of the column's own spread, so that a class seen once is neither certain nor impossible. A
