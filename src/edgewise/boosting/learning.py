@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from edgewise._compile import kernel, part
+from edgewise._lanes import WIDTH, all_known, gathered, store
 from edgewise.boosting.state import BINARY, FOREIGN, GIVEN, GROUP, LINEAR, MEMORY, TREE
 from edgewise.learners.forest.distribution import leaf_labels, leaf_probabilities
 from edgewise.learners.forest.growing import find_leaf, learn
@@ -15,16 +16,15 @@ from edgewise.theory.experts import heaviest
 @kernel
 def gather(forest, tree, numeric, nominal, s):
     """Copy the features that a tree uses, in its own order."""
+    columns = forest.numeric[tree]
     m = 0
-    complete = 1
-    for j in range(forest.numeric.shape[1]):
-        column = forest.numeric[tree, j]
-        if column < 0:
-            break
-        s.x[j] = numeric[column]
-        if s.x[j] != s.x[j]:
-            complete = 0
+    while m < columns.size and columns[m] >= 0:
         m += 1
+    complete = True
+    for j in range(0, m, WIDTH):
+        value = gathered(numeric, columns, j, m)
+        store(s.x, j, m, value)
+        complete = complete and all_known(value)
     c = 0
     for j in range(forest.nominal.shape[1]):
         column = forest.nominal[tree, j]
@@ -34,7 +34,7 @@ def gather(forest, tree, numeric, nominal, s):
         c += 1
     s.shape[0] = m
     s.shape[1] = c
-    s.shape[2] = complete
+    s.shape[2] = 1 if complete else 0
 
 
 @part
@@ -169,7 +169,6 @@ def tree_learns(forest, tree, g, chunk, t, label, w, s):
         s.codes,
         s.shape[0],
         s.shape[1],
-        s.shape[2] == 1,
         label,
         w,
         # what a tree learns of the columns' spread includes this example

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from edgewise._compile import kernel, part, subroutine
+from edgewise._lanes import WIDTH, lanes, load, total
 from edgewise.learners.forest.layout import (
     ADAPTIVE,
     MAJORITY,
@@ -18,30 +19,21 @@ from edgewise.learners.forest.layout import (
     RIGHT_MAJORITY,
     SEEN,
 )
-from edgewise.learners.forest.statistics import PRODUCT_BOTTOM, PRODUCT_TOP
 from edgewise.theory.experts import heaviest
 
+# Factors are multiplied up before a logarithm is taken; these bounds keep the product, and one factor more, a number.
+PRODUCT_TOP, PRODUCT_BOTTOM = 1e100, 1e-100
 LEAST_LIKELIHOOD = 1e-300  # relative to the likeliest class; keeps the logarithm finite
 
 
 @kernel
 def distance(x, mean, precision, m):
-    """Sum over features of precision * (x - mean)^2, in four running sums so that the loop vectorizes."""
-    a = b = c = d = 0.0
-    whole = m - m % 4
-    for j in range(0, whole, 4):
-        u0 = x[j] - mean[j]
-        u1 = x[j + 1] - mean[j + 1]
-        u2 = x[j + 2] - mean[j + 2]
-        u3 = x[j + 3] - mean[j + 3]
-        a += u0 * u0 * precision[j]
-        b += u1 * u1 * precision[j + 1]
-        c += u2 * u2 * precision[j + 2]
-        d += u3 * u3 * precision[j + 3]
-    for j in range(whole, m):
-        u0 = x[j] - mean[j]
-        a += u0 * u0 * precision[j]
-    return (a + b) + (c + d)
+    """Sum over features of precision * (x - mean)^2."""
+    squares = lanes(0.0)
+    for j in range(0, m, WIDTH):
+        gap = load(x, j, m) - load(mean, j, m)
+        squares = squares + gap * gap * load(precision, j, m)
+    return total(squares)
 
 
 @kernel

@@ -132,7 +132,7 @@ def add_branch(forest, tree, node, code):
 
 @part
 def learn(
-    forest, tree, voted_from, reached, majority, bayes, x, codes, m, c, complete, label, w, means, variances, room
+    forest, tree, voted_from, reached, majority, bayes, x, codes, m, c, label, w, means, variances, room
 ):
     """Tree learns (x, label) with weight w > 0.
 
@@ -159,7 +159,7 @@ def learn(
         forest.row[leaf, label] = row
         forest.n_rows[leaf] += 1
     if m > 0:
-        update_gauss(forest.gauss[row], x, w, m, complete)
+        update_gauss(forest.gauss[row], x, w, m)
         refresh(forest, tree, row, forest.class_weight[leaf, label], m, means, variances)
     update_counts(forest.counts[row], forest.margin[leaf], forest.offset[tree], codes, w, c)
     if (

@@ -4,15 +4,32 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from edgewise._compile import kernel, subroutine
+from edgewise._lanes import (
+    WIDTH,
+    exponent,
+    fraction,
+    gathered,
+    largest,
+    leading,
+    least,
+    load,
+    product,
+    some_less,
+    store,
+    total,
+    where_known,
+    where_less,
+)
 from edgewise.learners.forest.layout import HIGH, LOW, MEAN, PRECISION, ROWS, SQUARES, WEIGHT
 
 # Floor of a Gaussian's variance, as a share of the variance of the whole column.
 VARIANCE_FLOOR = 1e-3
-# Factors are multiplied up before a logarithm is taken; these bounds keep products, and that of four, normal numbers.
 LARGEST_PRECISION = 1e200
-PRODUCT_TOP, PRODUCT_BOTTOM = 1e100, 1e-100
-FOURTH_TOP, FOURTH_BOTTOM = 1e70, 1e-70
+LEAST_WEIGHT = float(np.finfo(float).tiny)
+LN2 = math.log(2.0)
 
 
 @kernel
@@ -60,35 +77,20 @@ def forget(forest, leaf):
 
 
 @kernel
-def update_gauss(gauss, x, w, m, complete):
-    """Weighted Welford step for every numeric feature; `complete` where no value is missing."""
-    if complete:
-        for j in range(m):
-            weight = gauss[WEIGHT, j] + w
-            mean = gauss[MEAN, j]
-            delta = x[j] - mean
-            mean += delta * w / weight
-            gauss[WEIGHT, j] = weight
-            gauss[MEAN, j] = mean
-            gauss[SQUARES, j] += w * delta * (x[j] - mean)
-            gauss[LOW, j] = min(gauss[LOW, j], x[j])
-            gauss[HIGH, j] = max(gauss[HIGH, j], x[j])
-        return
-    for j in range(m):
-        value = x[j]
-        here = value == value
-        step = w if here else 0.0
-        weight = gauss[WEIGHT, j] + step
-        mean = gauss[MEAN, j]
-        delta = value - mean if here else 0.0
-        mean += delta * step / weight if weight > 0.0 else 0.0
-        rest = value - mean if here else 0.0
-        squares = gauss[SQUARES, j] + step * delta * rest
-        gauss[WEIGHT, j] = weight
-        gauss[MEAN, j] = mean
-        gauss[SQUARES, j] = squares
-        gauss[LOW, j] = min(gauss[LOW, j], value) if here else gauss[LOW, j]
-        gauss[HIGH, j] = max(gauss[HIGH, j], value) if here else gauss[HIGH, j]
+def update_gauss(gauss, x, w, m):
+    """Weighted Welford step for every numeric feature that is not missing."""
+    for j in range(0, m, WIDTH):
+        value = load(x, j, m)
+        weight, mean, squares = load(gauss[WEIGHT], j, m), load(gauss[MEAN], j, m), load(gauss[SQUARES], j, m)
+        low, high = load(gauss[LOW], j, m), load(gauss[HIGH], j, m)
+        heavier = weight + w
+        delta = value - mean
+        nearer = mean + delta * w / heavier
+        store(gauss[WEIGHT], j, m, where_known(value, heavier, weight))
+        store(gauss[MEAN], j, m, where_known(value, nearer, mean))
+        store(gauss[SQUARES], j, m, where_known(value, squares + w * delta * (value - nearer), squares))
+        store(gauss[LOW], j, m, least(low, value))
+        store(gauss[HIGH], j, m, largest(high, value))
 
 
 @kernel
@@ -105,52 +107,51 @@ def refresh_precision(gauss, columns, means, variances, m, class_weight):
     one example's worth of the column's own spread, so that a class seen once is neither certain nor impossible. A
     column that never varied says nothing (precision 0). A feature that the class never showed takes the column's mean.
     """
-    # spreads are fetched first, so that the loop that divides vectorizes
-    for j in range(m):
-        gauss[PRECISION, j] = variances[columns[j]]
-        if gauss[WEIGHT, j] <= 0.0:
-            gauss[MEAN, j] = means[columns[j]]
-    for j in range(m):
-        spread, count = gauss[PRECISION, j], gauss[WEIGHT, j] + 1.0
-        squares = max(gauss[SQUARES, j] + spread, VARIANCE_FLOOR * spread * count)
-        gauss[PRECISION, j] = min(count / squares, LARGEST_PRECISION) if spread > 0.0 else 0.0
-    return log_density(gauss[PRECISION], m, class_weight)
+    density = begun_product(class_weight)
+    for j in range(0, m, WIDTH):
+        weight, spread = load(gauss[WEIGHT], j, m), gathered(variances, columns, j, m)
+        if some_less(leading(m - j, weight, 1.0), LEAST_WEIGHT):
+            mean = load(gauss[MEAN], j, m)
+            store(gauss[MEAN], j, m, where_less(0.0, weight, mean, gathered(means, columns, j, m)))
+        count = weight + 1.0
+        squares = largest(load(gauss[SQUARES], j, m) + spread, VARIANCE_FLOOR * spread * count)
+        precision = least(count / where_less(0.0, spread, squares, 1.0), LARGEST_PRECISION)
+        precision = where_less(0.0, spread, precision, 0.0)
+        store(gauss[PRECISION], j, m, precision)
+        density = times(density, leading(m - j, precision, 0.0))
+    return half_log(density)
 
 
 @kernel
 def log_density(precision, m, class_weight):
-    """log(class weight) + sum of log(precision)/2: what naive Bayes adds to the distances, in one logarithm."""
-    return 0.5 * log_of_product(class_weight * class_weight, precision, m)
+    """log(class weight) + sum of log(precision)/2: what naive Bayes adds to the distances, in one logarithm.
+
+    A precision of 0 is left out.
+    """
+    density = begun_product(class_weight)
+    for j in range(0, m, WIDTH):
+        density = times(density, load(precision, j, m))
+    return half_log(density)
 
 
 @kernel
-def log_of_product(first, factors, m):
-    """Logarithm of the product of `first` and the factors that are not 0.
+def begun_product(class_weight):
+    """A class's weight, squared, as a product of many factors begins: see `times`."""
+    first = leading(2, class_weight, 1.0)
+    return fraction(first), exponent(first)
 
-    Four running products, so that none waits for another.
-    """
-    total = 0.0
-    a = b = c = d = 1.0
-    if FOURTH_BOTTOM < first < FOURTH_TOP:
-        a = first
-    else:
-        total = math.log(first)
-    whole = m - m % 4
-    for j in range(0, whole, 4):
-        a *= factors[j] if factors[j] > 0.0 else 1.0
-        b *= factors[j + 1] if factors[j + 1] > 0.0 else 1.0
-        c *= factors[j + 2] if factors[j + 2] > 0.0 else 1.0
-        d *= factors[j + 3] if factors[j + 3] > 0.0 else 1.0
-        if max(max(a, b), max(c, d)) > FOURTH_TOP or min(min(a, b), min(c, d)) < FOURTH_BOTTOM:
-            total += (math.log(a) + math.log(b)) + (math.log(c) + math.log(d))
-            a = b = c = d = 1.0
-    product = (a * b) * (c * d)
-    for j in range(whole, m):
-        if product > PRODUCT_TOP or product < PRODUCT_BOTTOM:
-            total += math.log(product)
-            product = 1.0
-        product *= factors[j] if factors[j] > 0.0 else 1.0
-    return total + math.log(product)
+
+@kernel
+def times(so_far, factors):
+    """Four running products, each a fraction from 1 to 2 and an exponent, so that none overflows; 0 is left out."""
+    larger = so_far[0] * where_less(0.0, factors, factors, 1.0)
+    return fraction(larger), so_far[1] + exponent(larger)
+
+
+@kernel
+def half_log(of_products):
+    """Half the logarithm of the product of all."""
+    return 0.5 * (math.log(product(of_products[0])) + LN2 * total(of_products[1]))
 
 
 @kernel

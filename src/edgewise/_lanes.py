@@ -1,0 +1,318 @@
+"""Four numbers side by side: how kernels treat several features or labels in one step.
+
+LLVM turns a loop over an array into such steps by itself where the loop is long; where there are seven features or four
+labels it does not. Here a kernel says so: `load` takes four numbers of an array, the operators and the functions below
+work on each of the four, and `store` writes them back. A single number stands for four equal ones. Where an array ends
+its caller says: beyond that `load` gives zeros and `store` writes nothing. In plain Python the four are a NumPy array.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.datamodel import models
+from numba.core.imputils import lower_builtin, lower_cast
+from numba.core.typeconv import Conversion
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import register_model
+
+WIDTH = 4
+
+# -- what kernels and plain Python call --------------------------------------------------------------------------------
+
+
+def lanes(value):
+    """Four times the same number."""
+    return np.full(WIDTH, value)
+
+
+def load(array, first, n):
+    """array[first] and the three after it, of an array of n; zeros beyond."""
+    found = np.zeros(WIDTH)
+    there = array[first : min(first + WIDTH, n)]
+    found[: there.size] = there
+    return found
+
+
+def store(array, first, n, x):
+    """Write lanes to array[first] and after, but not beyond n."""
+    there = min(WIDTH, n - first)
+    array[first : first + there] = np.broadcast_to(x, WIDTH)[:there]
+
+
+def gathered(array, indices, first, n):
+    """array[indices[first]] and so on, of n indices; beyond, what the last of them leads to."""
+    return np.array([array[indices[min(first + lane, n - 1)]] for lane in range(WIDTH)])
+
+
+def leading(count, x, rest):
+    """The first `count` lanes; others from `rest`."""
+    return np.where(np.arange(WIDTH) < count, x, rest)
+
+
+def replaced(x, place, value):
+    """Lanes with a value at a place, if there is one."""
+    return np.where(np.arange(WIDTH) == place, value, x)
+
+
+def least(a, b):
+    """The smaller of two; a where b is no number."""
+    return np.where(b < a, b, a)
+
+
+def largest(a, b):
+    """The larger of two; a where b is no number, or a is none."""
+    return np.where(a < b, b, a)
+
+
+def where_less(a, b, yes, no):
+    """`yes` where a < b, else `no`."""
+    return np.where(a < b, yes, no)
+
+
+def where_known(a, yes, no):
+    """`yes` where a is a number, else `no`."""
+    return np.where(a == a, yes, no)
+
+
+def some_less(a, b):
+    """Whether a < b anywhere."""
+    return bool((a < b).any())
+
+
+def all_known(a):
+    """Whether all are numbers."""
+    return bool((a == a).all())
+
+
+def total(x):
+    """The sum of all four."""
+    return (x[0] + x[1]) + (x[2] + x[3])
+
+
+def product(x):
+    """The product of all four."""
+    return (x[0] * x[1]) * (x[2] * x[3])
+
+
+def exponent(x):
+    """The whole number e for which 2**e <= x < 2**(e + 1), of positive numbers that are not subnormal."""
+    return np.frexp(x)[1] - 1.0
+
+
+def fraction(x):
+    """x / 2**exponent(x)."""
+    return 2.0 * np.frexp(x)[0]
+
+
+def power_of_two(shifted):
+    """2**(n - 1) of a whole number n in the last bits of 1.5 * 2**52 + n."""
+    return ((shifted.view(np.int64) + 1022) << 52).view(np.float64)
+
+
+# -- what compiled code does instead -----------------------------------------------------------------------------------
+
+DOUBLE, INT, SHORT = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
+VECTOR, WHOLE, MASK = (ir.VectorType(of, WIDTH) for of in (DOUBLE, INT, ir.IntType(1)))
+PLACES = ir.Constant(WHOLE, list(range(WIDTH)))
+# Bits of numbers: a number with the exponent of HOLDER has a whole number below 2**52 in its last bits.
+FRACTION_BITS = 52
+HOLDER, ONE, FRACTION = 0x433 << FRACTION_BITS, 0x3FF << FRACTION_BITS, (1 << FRACTION_BITS) - 1
+BIAS = 1023
+NUMBERS, INDICES = "numbers", "indices"  # arrays
+
+
+class LanesType(types.Type):
+    """The type of four numbers side by side."""
+
+    def __init__(self) -> None:
+        super().__init__("lanes")
+
+    def can_convert_from(self, typingctx: Any, other: types.Type) -> Conversion | None:
+        return Conversion.safe if isinstance(other, types.Number) else None
+
+
+LANES = LanesType()
+
+
+@register_model(LanesType)
+class LanesModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: LanesType) -> None:
+        super().__init__(manager, kind, VECTOR)
+
+
+@lower_cast(types.Number, LanesType)
+def emit_equal(context: Any, builder: Any, given: types.Type, lanes: LanesType, value: Any) -> Any:
+    return all_equal(builder, context.cast(builder, value, given, types.float64))
+
+
+def all_equal(builder: Any, value: Any) -> Any:
+    one = builder.insert_element(ir.Constant(ir.VectorType(value.type, WIDTH), ir.Undefined), value, SHORT(0))
+    return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(SHORT, WIDTH), [0] * WIDTH))
+
+
+def fits(kind: Any, given: types.Type) -> bool:
+    """Whether an argument of this type can stand for lanes, an array, or a number."""
+    if kind in (NUMBERS, INDICES):
+        of = types.Float if kind == NUMBERS else types.Integer
+        return isinstance(given, types.Array) and (given.ndim, given.layout) == (1, "C") and isinstance(given.dtype, of)
+    return given == kind or isinstance(given, types.Number)
+
+
+def compiled(function: Any, result: types.Type, *kinds: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Mark what writes the code of a function or an operator: its arguments are a builder and values of these kinds."""
+
+    @infer_global(function)
+    class Typing(AbstractTemplate):
+        def generic(self, args: Any, kws: Any) -> Any:
+            if len(args) != len(kinds) or not all(map(fits, kinds, args)):
+                return None
+            if kinds == (LANES, LANES) and LANES not in args:
+                return None  # operators on numbers alone are not ours
+            return signature(result, *(a if kind in (NUMBERS, INDICES) else kind for kind, a in zip(kinds, args)))
+
+    def mark(emit: Callable[..., Any]) -> Callable[..., Any]:
+        @lower_builtin(function, *(types.Array if kind in (NUMBERS, INDICES) else kind for kind in kinds))
+        def lower(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            arrays = [
+                context.make_array(kind)(context, builder, value).data if isinstance(kind, types.Array) else value
+                for kind, value in zip(signature.args, values, strict=True)
+            ]
+            return emit(builder, *arrays)
+
+        return emit
+
+    return mark
+
+
+def mask_of(builder: Any, count: Any) -> Any:
+    """Which lanes are among the first `count`."""
+    return builder.icmp_signed("<", PLACES, all_equal(builder, count))
+
+
+def intrinsic(builder: Any, name: str, result: ir.Type, *values: Any) -> Any:
+    kind = ir.FunctionType(result, [value.type for value in values])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), values)
+
+
+@compiled(lanes, LANES, LANES)
+def emit_lanes(builder: Any, value: Any) -> Any:
+    return value
+
+
+@compiled(load, LANES, NUMBERS, types.intp, types.intp)
+def emit_load(builder: Any, data: Any, first: Any, n: Any) -> Any:
+    at = builder.bitcast(builder.gep(data, [first]), VECTOR.as_pointer())
+    mask, zeros = mask_of(builder, builder.sub(n, first)), ir.Constant(VECTOR, [0.0] * WIDTH)
+    return intrinsic(builder, "llvm.masked.load.v4f64.p0", VECTOR, at, SHORT(8), mask, zeros)
+
+
+@compiled(store, types.none, NUMBERS, types.intp, types.intp, LANES)
+def emit_store(builder: Any, data: Any, first: Any, n: Any, x: Any) -> Any:
+    at = builder.bitcast(builder.gep(data, [first]), VECTOR.as_pointer())
+    mask = mask_of(builder, builder.sub(n, first))
+    intrinsic(builder, "llvm.masked.store.v4f64.p0", ir.VoidType(), x, at, SHORT(8), mask)
+    return ir.Constant(ir.IntType(8).as_pointer(), None)
+
+
+@compiled(gathered, LANES, NUMBERS, INDICES, types.intp, types.intp)
+def emit_gathered(builder: Any, data: Any, indices: Any, first: Any, n: Any) -> Any:
+    x, last = ir.Constant(VECTOR, ir.Undefined), builder.sub(n, INT(1))
+    for lane in range(WIDTH):
+        place = builder.add(first, INT(lane))
+        place = builder.select(builder.icmp_signed("<", place, last), place, last)
+        index = builder.load(builder.gep(indices, [place]))
+        value = builder.load(builder.gep(data, [builder.zext(index, INT) if index.type != INT else index]))
+        x = builder.insert_element(x, value, SHORT(lane))
+    return x
+
+
+@compiled(leading, LANES, types.intp, LANES, LANES)
+def emit_leading(builder: Any, count: Any, x: Any, rest: Any) -> Any:
+    return builder.select(mask_of(builder, count), x, rest)
+
+
+@compiled(replaced, LANES, LANES, types.intp, LANES)
+def emit_replaced(builder: Any, x: Any, place: Any, value: Any) -> Any:
+    return builder.select(builder.icmp_signed("==", PLACES, all_equal(builder, place)), value, x)
+
+
+@compiled(least, LANES, LANES, LANES)
+def emit_least(builder: Any, a: Any, b: Any) -> Any:
+    return builder.select(builder.fcmp_ordered("<", b, a), b, a)
+
+
+@compiled(largest, LANES, LANES, LANES)
+def emit_largest(builder: Any, a: Any, b: Any) -> Any:
+    return builder.select(builder.fcmp_ordered("<", a, b), b, a)
+
+
+@compiled(where_less, LANES, LANES, LANES, LANES, LANES)
+def emit_where_less(builder: Any, a: Any, b: Any, yes: Any, no: Any) -> Any:
+    return builder.select(builder.fcmp_ordered("<", a, b), yes, no)
+
+
+@compiled(where_known, LANES, LANES, LANES, LANES)
+def emit_where_known(builder: Any, a: Any, yes: Any, no: Any) -> Any:
+    return builder.select(builder.fcmp_ordered("ord", a, a), yes, no)
+
+
+@compiled(some_less, types.boolean, LANES, LANES)
+def emit_some_less(builder: Any, a: Any, b: Any) -> Any:
+    return intrinsic(builder, "llvm.vector.reduce.or.v4i1", ir.IntType(1), builder.fcmp_ordered("<", a, b))
+
+
+@compiled(all_known, types.boolean, LANES)
+def emit_all_known(builder: Any, a: Any) -> Any:
+    return intrinsic(builder, "llvm.vector.reduce.and.v4i1", ir.IntType(1), builder.fcmp_ordered("ord", a, a))
+
+
+def folded(builder: Any, x: Any, fold: Callable[..., Any]) -> Any:
+    a, b, c, d = (builder.extract_element(x, SHORT(lane)) for lane in range(WIDTH))
+    return fold(fold(a, b), fold(c, d))
+
+
+@compiled(total, types.float64, LANES)
+def emit_total(builder: Any, x: Any) -> Any:
+    return folded(builder, x, builder.fadd)
+
+
+@compiled(product, types.float64, LANES)
+def emit_product(builder: Any, x: Any) -> Any:
+    return folded(builder, x, builder.fmul)
+
+
+def whole(value: int) -> Any:
+    return ir.Constant(WHOLE, [value] * WIDTH)
+
+
+@compiled(exponent, LANES, LANES)
+def emit_exponent(builder: Any, x: Any) -> Any:
+    bits = builder.lshr(builder.bitcast(x, WHOLE), whole(FRACTION_BITS))
+    held = builder.bitcast(builder.or_(bits, whole(HOLDER)), VECTOR)
+    return builder.fsub(held, ir.Constant(VECTOR, [float(1 << FRACTION_BITS) + BIAS] * WIDTH))
+
+
+@compiled(fraction, LANES, LANES)
+def emit_fraction(builder: Any, x: Any) -> Any:
+    bits = builder.and_(builder.bitcast(x, WHOLE), whole(FRACTION))
+    return builder.bitcast(builder.or_(bits, whole(ONE)), VECTOR)
+
+
+@compiled(power_of_two, LANES, LANES)
+def emit_power_of_two(builder: Any, shifted: Any) -> Any:
+    bits = builder.add(builder.bitcast(shifted, WHOLE), whole(BIAS - 1))
+    return builder.bitcast(builder.shl(bits, whole(FRACTION_BITS)), VECTOR)
+
+
+def arithmetic(name: str) -> Callable[..., Any]:
+    return lambda builder, a, b: getattr(builder, name)(a, b)
+
+
+for sign, name in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul"), (operator.truediv, "fdiv")):
+    compiled(sign, LANES, LANES, LANES)(arithmetic(name))
