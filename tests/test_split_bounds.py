@@ -89,9 +89,9 @@ def random_leaf(seed: int) -> Forest:
     if rng.random() < 0.3:
         # what cutting Gaussians leaves to children: no width, or a mean at an end
         at = rng.random((k, M)) < 0.3
-        forest.gauss[:, SQUARES][at] = rng.choice([0.0, -1e-18, 5e-324])
-        at = (rng.random((k, M)) < 0.2) & (forest.gauss[:, WEIGHT] > 0.0)
-        forest.gauss[:, MEAN][at] = forest.gauss[:, LOW][at]
+        forest.gauss[:, SQUARES, :M][at] = rng.choice([0.0, -1e-18, 5e-324])
+        at = (rng.random((k, M)) < 0.2) & (forest.gauss[:, WEIGHT, :M] > 0.0)
+        forest.gauss[:, MEAN, :M][at] = forest.gauss[:, LOW, :M][at]
     if rng.random() < 0.3:
         forest.tally[0, SEEN] *= rng.uniform(0.01, 1.0)
     if rng.random() < 0.3:
@@ -132,7 +132,7 @@ def test_chains_of_ties_keep_their_order():
         forest = empty_leaf(3, m, 0, warm=False, binary=True, delta=0.9, tie=1.0)
         y = np.concatenate([[0, 1, 2], rng.integers(0, 3, 20)])
         fill(forest, np.repeat(rng.normal(size=(23, 1)) + y[:, None], m, axis=1), np.zeros((23, 0)), y, np.ones(23))
-        forest.gauss[:, MEAN] *= 1.0 + 3e-12 * rng.normal(size=(3, m))
+        forest.gauss[:, MEAN, :m] *= 1.0 + 3e-12 * rng.normal(size=(3, m))
         room = splitting.make_split_room(forest)
         n = splitting.sum_up(forest.gauss, forest.row[0], m, room)
         room.guesses[:] = math.inf

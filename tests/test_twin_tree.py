@@ -407,14 +407,24 @@ def test_features_left_out_play_no_part():
 @pytest.mark.plain
 @pytest.mark.parametrize("m", range(11))
 def test_logarithms_of_products_neither_overflow_nor_underflow(m):
-    from edgewise.learners.forest.statistics import log_of_product
+    from edgewise.learners.forest.statistics import log_density
 
     rng = np.random.default_rng(m)
     for _ in range(40):
-        factors = rng.choice([0.0, 1e-170, 1e-3, 0.5, 1.0, 7.0, 1e60, 1e200], size=12)
-        first = rng.choice([1e-300, 1e-12, 1.0, 30.0, 1e150])
-        expected = math.log(first) + sum(math.log(factor) for factor in factors[:m] if factor > 0.0)
-        assert log_of_product(first, factors, m) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+        factors = np.zeros(12)
+        factors[:m] = rng.choice([0.0, 1e-170, 1e-3, 0.5, 1.0, 7.0, 1e60, 1e200], size=m)
+        weight = rng.choice([1e-150, 1e-6, 1.0, 30.0, 1e75])
+        expected = math.log(weight) + 0.5 * sum(math.log(factor) for factor in factors[:m] if factor > 0.0)
+        assert log_density(factors, m, weight) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.plain
+def test_logarithms_of_thousands_of_factors():
+    from edgewise.learners.forest.statistics import log_density
+
+    factors = np.random.default_rng(0).uniform(1.0, 2.0, 20_000)
+    expected = 0.5 * math.fsum(map(math.log, factors))
+    assert log_density(factors, factors.size, 1.0) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.plain

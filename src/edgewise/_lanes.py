@@ -2,8 +2,8 @@
 
 LLVM turns a loop over an array into such steps by itself where the loop is long; where there are seven features or four
 labels it does not. Here a kernel says so: `load` takes four numbers of an array, the operators and the functions below
-work on each of the four, and `store` writes them back. A single number stands for four equal ones. Where an array ends
-its caller says: beyond that `load` gives zeros and `store` writes nothing. In plain Python the four are a NumPy array.
+work on each of the four, and `store` writes them back. A single number stands for four equal ones. Arrays are made so
+long that the last four are whole (`in_fours`). In plain Python the four are a NumPy array.
 """
 
 from __future__ import annotations
@@ -26,23 +26,24 @@ WIDTH = 4
 # -- what kernels and plain Python call --------------------------------------------------------------------------------
 
 
+def in_fours(n: int) -> int:
+    """The least multiple of four that is not below n: how long an array of n numbers is made."""
+    return -(-n // WIDTH) * WIDTH
+
+
 def lanes(value):
     """Four times the same number."""
     return np.full(WIDTH, value)
 
 
-def load(array, first, n):
-    """array[first] and the three after it, of an array of n; zeros beyond."""
-    found = np.zeros(WIDTH)
-    there = array[first : min(first + WIDTH, n)]
-    found[: there.size] = there
-    return found
+def load(array, first):
+    """array[first] and the three after it."""
+    return array[first : first + WIDTH].copy()
 
 
-def store(array, first, n, x):
-    """Write lanes to array[first] and after, but not beyond n."""
-    there = min(WIDTH, n - first)
-    array[first : first + there] = np.broadcast_to(x, WIDTH)[:there]
+def store(array, first, x):
+    """Write lanes to array[first] and after."""
+    array[first : first + WIDTH] = x
 
 
 def gathered(array, indices, first, n):
@@ -205,18 +206,14 @@ def emit_lanes(builder: Any, value: Any) -> Any:
     return value
 
 
-@compiled(load, LANES, NUMBERS, types.intp, types.intp)
-def emit_load(builder: Any, data: Any, first: Any, n: Any) -> Any:
-    at = builder.bitcast(builder.gep(data, [first]), VECTOR.as_pointer())
-    mask, zeros = mask_of(builder, builder.sub(n, first)), ir.Constant(VECTOR, [0.0] * WIDTH)
-    return intrinsic(builder, "llvm.masked.load.v4f64.p0", VECTOR, at, SHORT(8), mask, zeros)
+@compiled(load, LANES, NUMBERS, types.intp)
+def emit_load(builder: Any, data: Any, first: Any) -> Any:
+    return builder.load(builder.bitcast(builder.gep(data, [first]), VECTOR.as_pointer()), align=8)
 
 
-@compiled(store, types.none, NUMBERS, types.intp, types.intp, LANES)
-def emit_store(builder: Any, data: Any, first: Any, n: Any, x: Any) -> Any:
-    at = builder.bitcast(builder.gep(data, [first]), VECTOR.as_pointer())
-    mask = mask_of(builder, builder.sub(n, first))
-    intrinsic(builder, "llvm.masked.store.v4f64.p0", ir.VoidType(), x, at, SHORT(8), mask)
+@compiled(store, types.none, NUMBERS, types.intp, LANES)
+def emit_store(builder: Any, data: Any, first: Any, x: Any) -> Any:
+    builder.store(x, builder.bitcast(builder.gep(data, [first]), VECTOR.as_pointer()), align=8)
     return ir.Constant(ir.IntType(8).as_pointer(), None)
 
 

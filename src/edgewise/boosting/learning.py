@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 from edgewise._compile import kernel, part
-from edgewise._lanes import WIDTH, all_known, gathered, store
+from edgewise._lanes import WIDTH, all_known, gathered, leading, store
 from edgewise.boosting.state import BINARY, FOREIGN, GIVEN, GROUP, LINEAR, MEMORY, TREE
 from edgewise.learners.forest.distribution import leaf_labels, leaf_probabilities
 from edgewise.learners.forest.growing import find_leaf, learn
@@ -15,7 +17,7 @@ from edgewise.theory.experts import heaviest
 
 @kernel
 def gather(forest, tree, numeric, nominal, s):
-    """Copy the features that a tree uses, in its own order."""
+    """Copy the features that a tree uses, in its own order; room beyond the last is filled up with missing ones."""
     columns = forest.numeric[tree]
     m = 0
     while m < columns.size and columns[m] >= 0:
@@ -23,8 +25,8 @@ def gather(forest, tree, numeric, nominal, s):
     complete = True
     for j in range(0, m, WIDTH):
         value = gathered(numeric, columns, j, m)
-        store(s.x, j, m, value)
         complete = complete and all_known(value)
+        store(s.x, j, leading(m - j, value, math.nan))
     c = 0
     for j in range(forest.nominal.shape[1]):
         column = forest.nominal[tree, j]

@@ -143,7 +143,7 @@ def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int) -> Sc
     per_tree = forest.row.shape[1]
     labels = max(k, per_tree)
     return Scratch(
-        x=np.zeros(forest.numeric.shape[1]),
+        x=np.zeros(forest.gauss.shape[2]),
         codes=np.zeros(forest.nominal.shape[1], np.int32),
         shape=np.zeros(3, np.int64),
         evidence=np.zeros(labels),

@@ -14,7 +14,7 @@ import numpy as np
 
 from edgewise.boosting.gradient_schema import GradientEnsemble
 from edgewise.boosting.inputs import Columns
-from edgewise.learners.forest.layout import HIGH, LOW, Forest, column_lists, slot_offsets, with_categories
+from edgewise.learners.forest.layout import Forest, column_lists, slot_offsets, with_categories, with_features
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.linear import LinearBank, bank_with_categories, input_offsets
 from edgewise.learners.newton import newton_with_inputs
@@ -90,17 +90,14 @@ def _with_columns(state: Any, of_trees: np.ndarray, columns: Columns) -> Any:
         "moments": padded(forest.moments, 1, new_numeric),
     }
     # New columns come after all that a tree has, so that old features keep their places and old codes their slots.
-    lists = ("gauss", "margin", "counts") if isinstance(forest, Forest) else ("bins", "slots", "low", "density")
+    lists = ("margin", "counts") if isinstance(forest, Forest) else ("bins", "slots", "low", "density")
     for field in lists:
         array = getattr(forest, field)
-        axis = 2 if field == "gauss" else 1
         in_slots = field in ("margin", "counts", "slots")
         width = int(offset[:, -1].max(initial=0)) if in_slots else changes["numeric"].shape[1]
-        changes[field] = padded(array, axis, max(0, width - array.shape[axis]))
+        changes[field] = padded(array, 1, max(0, width - array.shape[1]))
     if isinstance(forest, Forest):
-        known = forest.gauss.shape[2]
-        changes["gauss"][:, LOW, known:] = np.inf
-        changes["gauss"][:, HIGH, known:] = -np.inf
+        changes["gauss"] = with_features(forest.gauss, changes["numeric"].shape[1])
     sizes = np.concatenate([np.diff(bank.offset), fresh])
     return state._replace(forests=[forest._replace(**changes)], bank=_with_inputs(bank, new_numeric, sizes))
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from edgewise.learners.forest import layout
 from edgewise.learners.forest.growing import fill_constants
-from edgewise.learners.forest.layout import Forest, ranges, slot_offsets
+from edgewise.learners.forest.layout import Forest, ranges, slot_offsets, with_features
 from edgewise.learners.regression_forest import layout as regression_layout
 from edgewise.learners.regression_forest.layout import RegressionForest
 
@@ -33,8 +33,11 @@ def checked_forest(forest: Forest, template: Forest, n_categories: np.ndarray) -
         if pool != layout.LINKS:
             least = len(getattr(template, fields[0]))
             _need(size >= least, f"{fields[0]} has {size} entries: a new forest has {least}")
-    for name in ("class_weight", "row", "tally", "gauss"):
+    for name in ("class_weight", "row", "tally"):
         _need(getattr(forest, name).shape[1:] == getattr(template, name).shape[1:], f"{name} is not of the right width")
+    n_numeric = template.numeric.shape[1]
+    _need(forest.gauss.shape[1:] == (template.gauss.shape[1], n_numeric), "gauss is not of the right width")
+    forest = forest._replace(gauss=with_features(forest.gauss, n_numeric))
     slots = int(forest.offset[:, -1].max(initial=0))
     for name in ("margin", "counts"):
         _need(slots <= getattr(forest, name).shape[1] <= max(1, slots), f"{name} is not of the right width")

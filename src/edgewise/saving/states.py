@@ -44,6 +44,8 @@ LATER = {"Committee": ("sharpness",), "LinearBank": ("products", "ranks", "newto
 EARLIER = {"Forest": ("constant",)}
 # Follows from the rest: from `categories`, which may have grown, and from the leaves.
 FOLLOWING = {"Forest": ("offset", "tree_rows", "constant", "places"), "RegressionForest": ("offset",)}
+# Arrays that are longer than what they hold (`_lanes.in_fours`): of their last axis a file has as much as another's.
+TRIMMED = {"gauss": "numeric"}
 # Tables and memos: a function of the settings that grows as it is asked, to the same numbers.
 TABLES = ("potentials",)
 # Learners of other libraries: parameters that name one are refused, so that there are none.
@@ -58,6 +60,8 @@ def stored_state(state: Any) -> dict[str, Any]:
         if isinstance(value, list):
             parts = [stored_state(part) for part in value]
             stored[NAMES[name]] = parts if len(parts) > 1 else parts[0]
+        elif name in TRIMMED:
+            stored[name] = np.ascontiguousarray(value[..., : getattr(state, TRIMMED[name]).shape[-1]])
         else:
             stored[name] = value if isinstance(value, np.ndarray) else stored_state(value)
     return stored

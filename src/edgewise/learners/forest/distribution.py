@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from edgewise._compile import kernel, part, subroutine
-from edgewise._lanes import WIDTH, lanes, load, total
+from edgewise._lanes import WIDTH, lanes, load, total, where_known
 from edgewise.learners.forest.layout import (
     ADAPTIVE,
     MAJORITY,
@@ -31,8 +31,8 @@ def distance(x, mean, precision, m):
     """Sum over features of precision * (x - mean)^2."""
     squares = lanes(0.0)
     for j in range(0, m, WIDTH):
-        gap = load(x, j, m) - load(mean, j, m)
-        squares = squares + gap * gap * load(precision, j, m)
+        gap = load(x, j) - load(mean, j)
+        squares = squares + where_known(gap, gap * gap * load(precision, j), 0.0)
     return total(squares)
 
 

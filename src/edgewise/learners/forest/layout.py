@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from edgewise._compile import kernel
+from edgewise._lanes import in_fours
 from edgewise._states import state
 
 LEAF, NUMERIC, MULTIWAY, BINARY = 0, 1, 2, 3
@@ -72,7 +73,7 @@ class Forest(NamedTuple):
     examples: np.ndarray  # [leaves] learned since the leaf was made or woke, or ASLEEP
     n_rows: np.ndarray  # [leaves] classes seen since the leaf was made
     # statistics rows
-    gauss: np.ndarray  # [rows, 6, m]
+    gauss: np.ndarray  # [rows, 6, m in fours]; beyond a tree's features as in a new row
     constant: np.ndarray  # [rows] log(class weight) + sum of log(precision)/2, for naive Bayes
     counts: np.ndarray  # [rows, V]
     # running moments of every numeric column: count, mean, sum of squares
@@ -142,7 +143,7 @@ def make_forest(
         margin=np.zeros((leaves, max(1, int(offset[:, -1].max(initial=0))))),
         examples=np.zeros(leaves, np.int64),
         n_rows=np.zeros(leaves, np.int64),
-        gauss=np.zeros((rows, 6, max(1, int(numeric.sum(axis=1).max(initial=0))))),
+        gauss=np.zeros((rows, 6, in_fours(max(1, int(numeric.sum(axis=1).max(initial=0)))))),
         constant=np.zeros(rows),
         counts=np.zeros((rows, max(1, int(offset[:, -1].max(initial=0))))),
         moments=np.zeros((3, n_numeric)),
@@ -168,6 +169,14 @@ def slot_offsets(nominal: np.ndarray, categories: np.ndarray) -> np.ndarray:
     lists = column_lists(nominal)
     sizes = np.where(lists >= 0, categories[lists] + 1, 0) if categories.size else np.zeros(lists.shape, np.int64)
     return np.concatenate([np.zeros((len(lists), 1), np.int64), np.cumsum(sizes, axis=1)], axis=1)
+
+
+def with_features(gauss: np.ndarray, n: int) -> np.ndarray:
+    """Statistics with room for n numeric features; those that are new as in a new row."""
+    wider = np.zeros((*gauss.shape[:2], max(in_fours(n), gauss.shape[2])))
+    wider[:, LOW], wider[:, HIGH] = np.inf, -np.inf
+    wider[:, :, : gauss.shape[2]] = gauss
+    return wider
 
 
 def room_needed(*forests: Forest) -> np.ndarray:

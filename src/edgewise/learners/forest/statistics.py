@@ -80,17 +80,16 @@ def forget(forest, leaf):
 def update_gauss(gauss, x, w, m):
     """Weighted Welford step for every numeric feature that is not missing."""
     for j in range(0, m, WIDTH):
-        value = load(x, j, m)
-        weight, mean, squares = load(gauss[WEIGHT], j, m), load(gauss[MEAN], j, m), load(gauss[SQUARES], j, m)
-        low, high = load(gauss[LOW], j, m), load(gauss[HIGH], j, m)
+        value = load(x, j)
+        weight, mean, squares = load(gauss[WEIGHT], j), load(gauss[MEAN], j), load(gauss[SQUARES], j)
         heavier = weight + w
         delta = value - mean
         nearer = mean + delta * w / heavier
-        store(gauss[WEIGHT], j, m, where_known(value, heavier, weight))
-        store(gauss[MEAN], j, m, where_known(value, nearer, mean))
-        store(gauss[SQUARES], j, m, where_known(value, squares + w * delta * (value - nearer), squares))
-        store(gauss[LOW], j, m, least(low, value))
-        store(gauss[HIGH], j, m, largest(high, value))
+        store(gauss[WEIGHT], j, where_known(value, heavier, weight))
+        store(gauss[MEAN], j, where_known(value, nearer, mean))
+        store(gauss[SQUARES], j, where_known(value, squares + w * delta * (value - nearer), squares))
+        store(gauss[LOW], j, least(load(gauss[LOW], j), value))
+        store(gauss[HIGH], j, largest(load(gauss[HIGH], j), value))
 
 
 @kernel
@@ -109,16 +108,15 @@ def refresh_precision(gauss, columns, means, variances, m, class_weight):
     """
     density = begun_product(class_weight)
     for j in range(0, m, WIDTH):
-        weight, spread = load(gauss[WEIGHT], j, m), gathered(variances, columns, j, m)
+        weight, spread = load(gauss[WEIGHT], j), gathered(variances, columns, j, m)
         if some_less(leading(m - j, weight, 1.0), LEAST_WEIGHT):
-            mean = load(gauss[MEAN], j, m)
-            store(gauss[MEAN], j, m, where_less(0.0, weight, mean, gathered(means, columns, j, m)))
+            store(gauss[MEAN], j, where_less(0.0, weight, load(gauss[MEAN], j), gathered(means, columns, j, m)))
         count = weight + 1.0
-        squares = largest(load(gauss[SQUARES], j, m) + spread, VARIANCE_FLOOR * spread * count)
+        squares = largest(load(gauss[SQUARES], j) + spread, VARIANCE_FLOOR * spread * count)
         precision = least(count / where_less(0.0, spread, squares, 1.0), LARGEST_PRECISION)
-        precision = where_less(0.0, spread, precision, 0.0)
-        store(gauss[PRECISION], j, m, precision)
-        density = times(density, leading(m - j, precision, 0.0))
+        precision = leading(m - j, where_less(0.0, spread, precision, 0.0), 0.0)
+        store(gauss[PRECISION], j, precision)
+        density = times(density, precision)
     return half_log(density)
 
 
@@ -130,7 +128,7 @@ def log_density(precision, m, class_weight):
     """
     density = begun_product(class_weight)
     for j in range(0, m, WIDTH):
-        density = times(density, load(precision, j, m))
+        density = times(density, load(precision, j))
     return half_log(density)
 
 
