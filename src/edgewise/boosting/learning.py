@@ -17,7 +17,10 @@ from edgewise.theory.experts import heaviest
 
 @kernel
 def gather(forest, tree, numeric, nominal, s):
-    """Copy the features that a tree uses, in its own order; room beyond the last is filled up with missing ones."""
+    """Copy the features that a tree uses, in its own order, and find the slots of codes that are not missing.
+
+    Room beyond the last numeric feature is filled up with missing ones.
+    """
     columns = forest.numeric[tree]
     m = 0
     while m < columns.size and columns[m] >= 0:
@@ -27,16 +30,20 @@ def gather(forest, tree, numeric, nominal, s):
         value = gathered(numeric, columns, j, m)
         complete = complete and all_known(value)
         store(s.x, j, leading(m - j, value, math.nan))
-    c = 0
-    for j in range(forest.nominal.shape[1]):
-        column = forest.nominal[tree, j]
-        if column < 0:
-            break
-        s.codes[j] = nominal[column]
+    columns, offset = forest.nominal[tree], forest.offset[tree]
+    c, told = 0, 0
+    while c < columns.size and columns[c] >= 0:
+        code = nominal[columns[c]]
+        s.codes[c] = code
+        if code >= 0:
+            s.slots[0, told] = offset[c] + code
+            s.slots[1, told] = offset[c + 1] - 1
+            told += 1
         c += 1
     s.shape[0] = m
     s.shape[1] = c
     s.shape[2] = 1 if complete else 0
+    s.shape[3] = told
 
 
 @part
@@ -49,12 +56,11 @@ def tree_speaks(forest, tree, g, s):
         tree,
         forest.child[node],
         s.x,
-        s.codes,
+        s.slots,
         s.shape[0],
-        s.shape[1],
+        s.shape[3],
         s.shape[2] == 1,
         s.evidence,
-        s.slots,
         s.shares,
         s.scalings,
     )
@@ -169,8 +175,10 @@ def tree_learns(forest, tree, g, chunk, t, label, w, s):
         s.bayes[g],
         s.x,
         s.codes,
+        s.slots,
         s.shape[0],
         s.shape[1],
+        s.shape[3],
         label,
         w,
         # what a tree learns of the columns' spread includes this example

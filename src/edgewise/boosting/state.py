@@ -116,9 +116,9 @@ class Scratch(NamedTuple):
 
     x: np.ndarray
     codes: np.ndarray
-    shape: np.ndarray  # numeric features, nominal features, whether no numeric value is missing
+    shape: np.ndarray  # numeric features, nominal ones, whether no numeric value is missing, codes that are not missing
     evidence: np.ndarray
-    slots: np.ndarray
+    slots: np.ndarray  # [2, codes that are not missing] where they are counted, and their features' sums
     shares: np.ndarray
     scalings: np.ndarray
     split: SplitRoom
@@ -145,9 +145,9 @@ def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int) -> Sc
     return Scratch(
         x=np.zeros(forest.gauss.shape[2]),
         codes=np.zeros(forest.nominal.shape[1], np.int32),
-        shape=np.zeros(3, np.int64),
+        shape=np.zeros(4, np.int64),
         evidence=np.zeros(labels),
-        slots=np.zeros((2, forest.nominal.shape[1]), np.uint64),
+        slots=np.zeros((2, forest.nominal.shape[1]), np.int64),
         shares=np.zeros(forest.nominal.shape[1]),
         scalings=np.zeros(labels, np.int64),
         split=make_split_room(forest),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from edgewise._compile import kernel, part, subroutine
 from edgewise._lanes import WIDTH, lanes, load, total, where_known
 from edgewise.learners.forest.layout import (
@@ -65,44 +63,41 @@ def numeric_evidence(gauss, constant, class_weight, x, m, complete):
 
 
 @kernel
-def nominal_likelihoods(forest, leaf, offset, codes, c, weighed, likelihoods, slots, shares, scalings):
+def nominal_likelihoods(forest, leaf, slots, told, weighed, likelihoods, shares, scalings):
     """Fill `likelihoods` with the probability of all codes under every class, up to a common factor.
 
-    `weighed`: times the weight of the class. Without that, nothing is filled in where there are no codes; whether it
-    was is returned.
+    `slots` are those of the `told` codes that are there, and of their features' sums. `weighed`: times the weight of
+    the class. Without that, nothing is filled in where there are no codes; whether it was is returned.
 
     A code's probability is an m-estimate (Cestnik 1990) with m = 1: (n_vc + n_v/n) / (n_c + 1), shrunk towards its
-    share in the leaf. It is never 0 or 1, so no count can erase a class or make it certain. Where every example of the
-    leaf showed every feature, n and n_c do not change from feature to feature and are divided by once.
+    share in the leaf. It is never 0 or 1, so no count can erase a class or make it certain. A code that the leaf never
+    saw says nothing. Where every example of the leaf showed every feature, n and n_c do not change from feature to
+    feature and are divided by once.
     """
-    rows, margin, seen = forest.row[leaf], forest.margin[leaf], forest.tally[leaf, SEEN]
-    weights = forest.class_weight[leaf]
-    told = np.uint64(0)
-    unseen = 0.0
-    for j in range(c):
-        if codes[j] >= 0:
-            slot, last = np.uint64(offset[j] + codes[j]), np.uint64(offset[j + 1] - 1)
-            if margin[slot] > 0.0:
-                slots[0, told] = slot
-                slots[1, told] = last
-                shares[told] = margin[slot]
-                unseen += (margin[last] - seen) ** 2
-                told += np.uint64(1)
     if told == 0 and not weighed:
         return False
-    whole = told > 0 and unseen == 0.0
-    inverse = 1.0 / seen if whole else 0.0
+    rows, margin, seen = forest.row[leaf], forest.margin[leaf], forest.tally[leaf, SEEN]
+    weights = forest.class_weight[leaf]
+    inverse = 1.0 / seen if seen > 0.0 else 0.0
+    whole = told > 0
     for j in range(told):
-        shares[j] *= inverse if whole else 1.0 / margin[slots[1, j]]
+        share = margin[slots[0, j]]
+        shares[j] = share * inverse
+        whole &= (share > 0.0) & (margin[slots[1, j]] == seen)
     tiny = not whole
     if whole:
+        odd = told % 2
         for r in range(rows.size):
             if rows[r] >= 0:
                 counts = forest.counts[rows[r]]
                 inverse = 1.0 / (counts[slots[1, 0]] + 1.0)
                 product = weights[r] if weighed else 1.0
-                for j in range(told):
-                    product *= (counts[slots[0, j]] + shares[j]) * inverse
+                if odd == 1:
+                    product *= (counts[slots[0, 0]] + shares[0]) * inverse
+                inverse *= inverse
+                for j in range(odd, told, 2):  # by two: fewer products wait for each other
+                    both = (counts[slots[0, j]] + shares[j]) * (counts[slots[0, j + 1]] + shares[j + 1])
+                    product *= both * inverse
                 likelihoods[r] = product
                 tiny |= product < PRODUCT_BOTTOM
     if tiny:
@@ -116,7 +111,11 @@ def scaled_likelihoods(forest, leaf, weighed, whole, told, likelihoods, slots, s
 
     Classes that needed this more often than others are scaled down at the end.
     """
-    rows = forest.row[leaf]
+    rows, margin = forest.row[leaf], forest.margin[leaf]
+    if not whole:
+        for j in range(told):
+            seen = margin[slots[1, j]]
+            shares[j] = margin[slots[0, j]] / seen if seen > 0.0 else 0.0
     scaled = False
     for r in range(rows.size):
         scalings[r] = 0
@@ -124,7 +123,8 @@ def scaled_likelihoods(forest, leaf, weighed, whole, told, likelihoods, slots, s
             counts = forest.counts[rows[r]]
             product = forest.class_weight[leaf, r] if weighed else 1.0
             for j in range(told):
-                product *= (counts[slots[0, j]] + shares[j]) / (counts[slots[1, j]] + 1.0)
+                if shares[j] > 0.0:
+                    product *= (counts[slots[0, j]] + shares[j]) / (counts[slots[1, j]] + 1.0)
                 if product < PRODUCT_BOTTOM:
                     product *= PRODUCT_TOP
                     scalings[r] += 1
@@ -147,7 +147,7 @@ def same_scale(rows, likelihoods, scalings):
 
 
 @part
-def leaf_labels(forest, tree, leaf, x, codes, m, c, complete, evidence, slots, shares, scalings):
+def leaf_labels(forest, tree, leaf, x, slots, m, told, complete, evidence, shares, scalings):
     """The labels that majority and naive Bayes name, and by which of them the leaf goes (MIXED: by both).
 
     Leaves every class's share times its likelihood in `evidence`, for `leaf_probabilities`: its logarithm where there
@@ -159,16 +159,16 @@ def leaf_labels(forest, tree, leaf, x, codes, m, c, complete, evidence, slots, s
     if mode == MAJORITY or forest.n_rows[leaf] == 0:
         return majority, majority, MAJORITY
     rows = forest.row[leaf]
-    told = nominal_likelihoods(forest, leaf, forest.offset[tree], codes, c, m == 0, evidence, slots, shares, scalings)
+    likely = nominal_likelihoods(forest, leaf, slots, told, m == 0, evidence, shares, scalings)
     if m > 0:
         first = 0.0  # likelihoods are taken relative to the first, whose logarithm is 0; equal ones stay equal
         for r in range(weights.size):
             if rows[r] >= 0:
                 row = rows[r]
                 said = numeric_evidence(forest.gauss[row], forest.constant[row], weights[r], x, m, complete)
-                if told and first > 0.0:
+                if likely and first > 0.0:
                     said += math.log(max(evidence[r], LEAST_LIKELIHOOD) / first)
-                elif told:
+                elif likely:
                     first = max(evidence[r], LEAST_LIKELIHOOD)
                 evidence[r] = said
     bayes = -1

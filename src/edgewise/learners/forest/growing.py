@@ -131,7 +131,7 @@ def add_branch(forest, tree, node, code):
 
 
 @part
-def learn(forest, tree, voted_from, reached, majority, bayes, x, codes, m, c, label, w, means, variances, room):
+def learn(forest, tree, voted_from, reached, majority, bayes, x, codes, slots, m, c, told, label, w, means, variances, room):
     """Tree learns (x, label) with weight w > 0.
 
     `voted_from` and `reached` are what `find_leaf` gave when the tree spoke, `majority` and `bayes` the labels that the
@@ -159,7 +159,7 @@ def learn(forest, tree, voted_from, reached, majority, bayes, x, codes, m, c, la
     if m > 0:
         update_gauss(forest.gauss[row], x, w, m)
         refresh(forest, tree, row, forest.class_weight[leaf, label], m, means, variances)
-    update_counts(forest.counts[row], forest.margin[leaf], forest.offset[tree], codes, w, c)
+    update_counts(forest.counts[row], forest.margin[leaf], slots, told, w)
     if (
         forest.tally[leaf, PENDING] >= forest.grace[tree]
         and forest.examples[leaf] >= 2

@@ -153,12 +153,11 @@ def half_log(of_products):
 
 
 @kernel
-def update_counts(counts, margin, offset, codes, w, c):
-    """Count the code of every nominal feature for its class and for all; each feature's last slot has the sum."""
-    for j in range(c):
-        if codes[j] >= 0:
-            slot, last = offset[j] + codes[j], offset[j + 1] - 1
-            counts[slot] += w
-            counts[last] += w
-            margin[slot] += w
-            margin[last] += w
+def update_counts(counts, margin, slots, told, w):
+    """Count the codes that are there for their class and for all; each feature's last slot has the sum."""
+    for j in range(told):
+        slot, last = slots[0, j], slots[1, j]
+        counts[slot] += w
+        counts[last] += w
+        margin[slot] += w
+        margin[last] += w
