@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from edgewise._compile import kernel, part
+from edgewise._compile import kernel, part, subroutine
 from edgewise._lanes import WIDTH, all_known, gathered, leading, store
 from edgewise.boosting.state import BINARY, FOREIGN, GIVEN, GROUP, LINEAR, MEMORY, TREE
 from edgewise.learners.forest.distribution import leaf_labels, leaf_probabilities
@@ -70,32 +70,13 @@ def tree_speaks(forest, tree, g, s):
 @part
 def learner_speaks(learners, known, i, chunk, t, in_full, s):
     """The label that learner i names; its distribution over all labels in s.p, where that is asked for in full."""
-    slot = learners.slot[i]
+    slot, kind = learners.slot[i], learners.kind[i]
+    if kind != TREE and kind != GROUP:
+        return other_speaks(known.bank, known.memory, kind, slot, chunk, t, s)
     forest = known.forest
-    numeric, nominal = chunk.numeric[t], chunk.nominal[t]
+    gather(forest, slot, chunk.numeric[t], chunk.nominal[t], s)
     k = s.p.size
-    if learners.kind[i] == GIVEN:
-        for r in range(k):
-            s.p[r] = 0.0
-        s.p[int(numeric[slot])] = 1.0
-        return int(numeric[slot])
-    if learners.kind[i] == LINEAR:
-        means, variances = chunk.means[t], chunk.variances[t]
-        linear_speaks(known.bank, slot, numeric, nominal, means, variances, s.inputs, s.present, s.p)
-        return heaviest(s.p)
-    if learners.kind[i] == BINARY:
-        means, variances = chunk.means[t], chunk.variances[t]
-        binary_speaks(known.bank, slot, numeric, nominal, means, variances, s.inputs, s.present, s.evidence, s.p)
-        return heaviest(s.p)
-    if learners.kind[i] == MEMORY:
-        memory_speaks(known.memory, slot, chunk.contexts[t], s.p)
-        return heaviest(s.p)
-    if learners.kind[i] == FOREIGN:
-        for r in range(k):
-            s.p[r] = s.said[slot, r]
-        return heaviest(s.p)
-    gather(forest, slot, numeric, nominal, s)
-    group = learners.kind[i] == GROUP
+    group = kind == GROUP
     total = 0.0
     label, mode = 0, MAJORITY
     for g in range(k if group else 1):
@@ -110,6 +91,27 @@ def learner_speaks(learners, known, i, chunk, t, in_full, s):
         for r in range(k):
             s.p[r] /= total
     return heaviest(s.p) if group or mode == MIXED else label
+
+
+@subroutine
+def other_speaks(bank, memory, kind, slot, chunk, t, s):
+    """What `learner_speaks` does for learners that are no trees: a few among many, and so not in its way."""
+    numeric, nominal = chunk.numeric[t], chunk.nominal[t]
+    means, variances = chunk.means[t], chunk.variances[t]
+    if kind == GIVEN:
+        for r in range(s.p.size):
+            s.p[r] = 0.0
+        s.p[int(numeric[slot])] = 1.0
+    elif kind == LINEAR:
+        linear_speaks(bank, slot, numeric, nominal, means, variances, s.inputs, s.present, s.p)
+    elif kind == BINARY:
+        binary_speaks(bank, slot, numeric, nominal, means, variances, s.inputs, s.present, s.evidence, s.p)
+    elif kind == MEMORY:
+        memory_speaks(memory, slot, chunk.contexts[t], s.p)
+    elif kind == FOREIGN:
+        for r in range(s.p.size):
+            s.p[r] = s.said[slot, r]
+    return heaviest(s.p)
 
 
 @part
@@ -140,27 +142,31 @@ def tree_returns(forest, tree, numeric, nominal, s):
 @part
 def learner_learns(learners, known, i, chunk, t, label, w, s):
     """Learner i learns that the example it has just spoken of has this label."""
-    slot = learners.slot[i]
-    if w <= 0.0 or learners.kind[i] == GIVEN:
+    slot, kind = learners.slot[i], learners.kind[i]
+    if w <= 0.0:
         return
-    if learners.kind[i] == LINEAR or learners.kind[i] == BINARY:
-        for r in range(s.p.size):
-            said = s.p[r] if learners.kind[i] == LINEAR else s.evidence[r]
-            s.slopes[r] = w * (said - (1.0 if r == label else 0.0))
-        linear_learns(known.bank, slot, chunk.nominal[t], s.slopes, w, s.inputs, s.present)
+    if kind != TREE and kind != GROUP:
+        other_learns(known.bank, known.memory, kind, slot, chunk, t, label, w, s)
         return
-    if learners.kind[i] == MEMORY:
-        memory_learns(known.memory, slot, chunk.contexts[t], label, w)
-        return
-    if learners.kind[i] == FOREIGN:
-        s.taught[slot, label] = w
-        return
-    group = s.p.size if learners.kind[i] == GROUP else 1
-    for g in range(group):
+    for g in range(s.p.size if kind == GROUP else 1):
         answer = label
-        if learners.kind[i] == GROUP:
+        if kind == GROUP:
             answer = 1 if label == g else 0
         tree_learns(known.forest, slot + g, g, chunk, t, answer, w, s)
+
+
+@subroutine
+def other_learns(bank, memory, kind, slot, chunk, t, label, w, s):
+    """What `learner_learns` does for learners that are no trees."""
+    if kind == LINEAR or kind == BINARY:
+        for r in range(s.p.size):
+            said = s.p[r] if kind == LINEAR else s.evidence[r]
+            s.slopes[r] = w * (said - (1.0 if r == label else 0.0))
+        linear_learns(bank, slot, chunk.nominal[t], s.slopes, w, s.inputs, s.present)
+    elif kind == MEMORY:
+        memory_learns(memory, slot, chunk.contexts[t], label, w)
+    elif kind == FOREIGN:
+        s.taught[slot, label] = w
 
 
 @part
