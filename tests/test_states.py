@@ -8,6 +8,7 @@ import numba
 import numpy as np
 import pytest
 
+from edgewise import _inner
 from edgewise._compile import kernel, routine, subroutine
 from edgewise._states import state
 
@@ -167,3 +168,26 @@ def test_inner_functions_have_no_machine_code_until_python_calls_them():
         assert found.library.get_pointer_to_function(found.fndesc.llvm_func_name) == 0
     assert twice_doubled(5) == 20
     assert twice_doubled(0.25) == 1.0
+
+
+def place(array, table, i, j):
+    table[i, j] = array[i] + table[j, i]
+
+
+@compiled
+def test_indices_are_not_looked_at_whether_they_are_negative():
+    """An index that is negative is less than 0: the comparison that Numba writes, and we do not."""
+    arguments = numba.float64[::1], numba.float64[:, ::1], numba.int32, numba.int64
+    for options, asks in (({}, True), (_inner.ROUTINE, False)):
+        function = numba.njit(nogil=True, error_model="numpy", _nrt=False, **options)(place)
+        function.compile(arguments)
+        assert ("icmp slt" in function.inspect_llvm(arguments)) == asks
+
+
+@pytest.mark.plain
+def test_indices_of_all_kinds():
+    array, table = np.arange(5.0), np.arange(25.0).reshape(5, 5)
+    expected = table.copy()
+    expected[1, 2] = array[1] + table[2, 1]
+    routine(place)(array, table, np.int32(1), 2)
+    assert np.array_equal(table, expected)

@@ -50,8 +50,7 @@ class InnerLibrary(JITCodeLibrary):
 class CountFromStart(FunctionPass):
     """Take every index as a number without a sign: kernels never count from an array's end.
 
-    Numba looks at each index whether it is negative, which is three instructions of the ten that a visit to an array
-    takes.
+    Numba looks at each index whether it is negative, wherever it cannot tell beforehand.
     """
 
     _name = "count_from_start"
@@ -74,9 +73,10 @@ class CountFromStart(FunctionPass):
 
 def without_sign(index: types.Type) -> types.Type:
     """The type of an index, or of several, that is not negative."""
-    if isinstance(index, types.BaseTuple):
-        return types.Tuple([without_sign(part) for part in index])
-    return types.uintp if isinstance(index, types.Integer) and index.signed else index
+    several = getattr(index, "types", None)
+    if several is not None:
+        return types.Tuple([without_sign(part) for part in several])
+    return types.uintp if getattr(index, "signed", False) else index
 
 
 class FromStart(Compiler):

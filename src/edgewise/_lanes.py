@@ -111,11 +111,6 @@ def fraction(x):
     return 2.0 * np.frexp(x)[0]
 
 
-def power_of_two(shifted):
-    """2**(n - 1) of a whole number n in the last bits of 1.5 * 2**52 + n."""
-    return ((shifted.view(np.int64) + 1022) << 52).view(np.float64)
-
-
 # -- what compiled code does instead -----------------------------------------------------------------------------------
 
 DOUBLE, INT, SHORT = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
@@ -175,7 +170,9 @@ def compiled(function: Any, result: types.Type, *kinds: Any) -> Callable[[Callab
                 return None
             if kinds == (LANES, LANES) and LANES not in args:
                 return None  # operators on numbers alone are not ours
-            return signature(result, *(a if kind in (NUMBERS, INDICES) else kind for kind, a in zip(kinds, args)))
+            return signature(
+                result, *(a if kind in (NUMBERS, INDICES) else kind for kind, a in zip(kinds, args, strict=True))
+            )
 
     def mark(emit: Callable[..., Any]) -> Callable[..., Any]:
         @lower_builtin(function, *(types.Array if kind in (NUMBERS, INDICES) else kind for kind in kinds))
@@ -299,12 +296,6 @@ def emit_exponent(builder: Any, x: Any) -> Any:
 def emit_fraction(builder: Any, x: Any) -> Any:
     bits = builder.and_(builder.bitcast(x, WHOLE), whole(FRACTION))
     return builder.bitcast(builder.or_(bits, whole(ONE)), VECTOR)
-
-
-@compiled(power_of_two, LANES, LANES)
-def emit_power_of_two(builder: Any, shifted: Any) -> Any:
-    bits = builder.add(builder.bitcast(shifted, WHOLE), whole(BIAS - 1))
-    return builder.bitcast(builder.shl(bits, whole(FRACTION_BITS)), VECTOR)
 
 
 def arithmetic(name: str) -> Callable[..., Any]:

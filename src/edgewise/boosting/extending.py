@@ -14,6 +14,7 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any, TypeAlias
 
+from edgewise import _lanes
 from edgewise._compile import in_memory, routine_in
 from edgewise.boosting.fingerprint import fingerprint
 from edgewise.boosting.learning import learner_learns, learner_returns, learner_speaks
@@ -158,7 +159,8 @@ def compiled(function: FunctionType) -> Kernel:
     anew = {
         name: compiled(_plain(called))
         for name, called in called_by(function).items()
-        if isinstance(called, FunctionType) or called.__module__.startswith("edgewise.")
+        if (isinstance(called, FunctionType) or called.__module__.startswith("edgewise."))
+        and called.__module__ != _lanes.__name__  # of which Numba knows what they are
     }
     return in_memory(_with_globals(function, anew))
 

@@ -158,15 +158,15 @@ def learner_learns(learners, known, i, chunk, t, label, w, s):
 @subroutine
 def other_learns(bank, memory, kind, slot, chunk, t, label, w, s):
     """What `learner_learns` does for learners that are no trees."""
-    if kind == LINEAR or kind == BINARY:
+    if kind == MEMORY:
+        memory_learns(memory, slot, chunk.contexts[t], label, w)
+    elif kind == FOREIGN:
+        s.taught[slot, label] = w
+    elif kind != GIVEN:
         for r in range(s.p.size):
             said = s.p[r] if kind == LINEAR else s.evidence[r]
             s.slopes[r] = w * (said - (1.0 if r == label else 0.0))
         linear_learns(bank, slot, chunk.nominal[t], s.slopes, w, s.inputs, s.present)
-    elif kind == MEMORY:
-        memory_learns(memory, slot, chunk.contexts[t], label, w)
-    elif kind == FOREIGN:
-        s.taught[slot, label] = w
 
 
 @part

@@ -131,7 +131,9 @@ def add_branch(forest, tree, node, code):
 
 
 @part
-def learn(forest, tree, voted_from, reached, majority, bayes, x, codes, slots, m, c, told, label, w, means, variances, room):
+def learn(
+    forest, tree, voted_from, reached, majority, bayes, x, codes, slots, m, c, told, label, w, means, variances, room
+):
     """Tree learns (x, label) with weight w > 0.
 
     `voted_from` and `reached` are what `find_leaf` gave when the tree spoke, `majority` and `bayes` the labels that the
