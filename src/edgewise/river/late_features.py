@@ -14,7 +14,14 @@ import numpy as np
 
 from edgewise.boosting.gradient_schema import GradientEnsemble
 from edgewise.boosting.inputs import Columns
-from edgewise.learners.forest.layout import Forest, column_lists, slot_offsets, with_categories, with_features
+from edgewise.learners.forest.layout import (
+    Forest,
+    column_lists,
+    slot_offsets,
+    statistics_width,
+    with_categories,
+    with_width,
+)
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.linear import LinearBank, bank_with_categories, input_offsets
 from edgewise.learners.newton import newton_with_inputs
@@ -97,7 +104,7 @@ def _with_columns(state: Any, of_trees: np.ndarray, columns: Columns) -> Any:
         width = int(offset[:, -1].max(initial=0)) if in_slots else changes["numeric"].shape[1]
         changes[field] = padded(array, 1, max(0, width - array.shape[1]))
     if isinstance(forest, Forest):
-        changes["gauss"] = with_features(forest.gauss, changes["numeric"].shape[1])
+        changes["gauss"] = with_width(forest.gauss, statistics_width(numeric))
     sizes = np.concatenate([np.diff(bank.offset), fresh])
     return state._replace(forests=[forest._replace(**changes)], bank=_with_inputs(bank, new_numeric, sizes))
 

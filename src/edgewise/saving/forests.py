@@ -18,7 +18,7 @@ import numpy as np
 
 from edgewise.learners.forest import layout
 from edgewise.learners.forest.growing import fill_constants
-from edgewise.learners.forest.layout import Forest, ranges, slot_offsets, with_features
+from edgewise.learners.forest.layout import Forest, ranges, slot_offsets, with_width
 from edgewise.learners.regression_forest import layout as regression_layout
 from edgewise.learners.regression_forest.layout import RegressionForest
 
@@ -37,7 +37,7 @@ def checked_forest(forest: Forest, template: Forest, n_categories: np.ndarray) -
         _need(getattr(forest, name).shape[1:] == getattr(template, name).shape[1:], f"{name} is not of the right width")
     n_numeric = template.numeric.shape[1]
     _need(forest.gauss.shape[1:] == (template.gauss.shape[1], n_numeric), "gauss is not of the right width")
-    forest = forest._replace(gauss=with_features(forest.gauss, n_numeric))
+    forest = forest._replace(gauss=with_width(forest.gauss, template.gauss.shape[2]))
     slots = int(forest.offset[:, -1].max(initial=0))
     for name in ("margin", "counts"):
         _need(slots <= getattr(forest, name).shape[1] <= max(1, slots), f"{name} is not of the right width")

@@ -143,7 +143,7 @@ def make_forest(
         margin=np.zeros((leaves, max(1, int(offset[:, -1].max(initial=0))))),
         examples=np.zeros(leaves, np.int64),
         n_rows=np.zeros(leaves, np.int64),
-        gauss=np.zeros((rows, 6, in_fours(max(1, int(numeric.sum(axis=1).max(initial=0)))))),
+        gauss=np.zeros((rows, 6, statistics_width(numeric))),
         constant=np.zeros(rows),
         counts=np.zeros((rows, max(1, int(offset[:, -1].max(initial=0))))),
         moments=np.zeros((3, n_numeric)),
@@ -171,9 +171,14 @@ def slot_offsets(nominal: np.ndarray, categories: np.ndarray) -> np.ndarray:
     return np.concatenate([np.zeros((len(lists), 1), np.int64), np.cumsum(sizes, axis=1)], axis=1)
 
 
-def with_features(gauss: np.ndarray, n: int) -> np.ndarray:
-    """Statistics with room for n numeric features; those that are new as in a new row."""
-    wider = np.zeros((*gauss.shape[:2], max(in_fours(n), gauss.shape[2])))
+def statistics_width(numeric: np.ndarray) -> int:
+    """Room that a statistics row has for numeric features: Boolean [trees, columns] says which a tree may use."""
+    return in_fours(int(numeric.sum(axis=1).max(initial=0))) or 1
+
+
+def with_width(gauss: np.ndarray, width: int) -> np.ndarray:
+    """Statistics with room for as many numeric features, and not less than they had; new ones are as in a new row."""
+    wider = np.zeros((*gauss.shape[:2], max(width, gauss.shape[2])))
     wider[:, LOW], wider[:, HIGH] = np.inf, -np.inf
     wider[:, :, : gauss.shape[2]] = gauss
     return wider
