@@ -70,35 +70,33 @@ def tree_speaks(forest, tree, g, s):
 @part
 def learner_speaks(learners, known, i, chunk, t, in_full, s):
     """The label that learner i names; its distribution over all labels in s.p, where that is asked for in full."""
-    slot, kind = learners.slot[i], learners.kind[i]
-    if kind != TREE and kind != GROUP:
-        return other_speaks(known.bank, known.memory, kind, slot, chunk, t, s)
-    forest = known.forest
+    slot, forest = learners.slot[i], known.forest
+    if learners.kind[i] != TREE:
+        other_speaks(known, learners.kind[i], slot, chunk, t, s)
+        return heaviest(s.p)
     gather(forest, slot, chunk.numeric[t], chunk.nominal[t], s)
-    k = s.p.size
-    group = kind == GROUP
-    total = 0.0
-    label, mode = 0, MAJORITY
-    for g in range(k if group else 1):
-        label, mode = tree_speaks(forest, slot + g, g, s)
-        if group or in_full or mode == MIXED:
-            p = s.tree_p if group else s.p
-            leaf_probabilities(forest, forest.child[s.node[g]], s.shape[0], s.bayes[g], mode, s.evidence, p)
-        if group:
-            s.p[g] = s.tree_p[1]
-            total += s.p[g]
-    if group:
-        for r in range(k):
-            s.p[r] /= total
-    return heaviest(s.p) if group or mode == MIXED else label
+    label, mode = tree_speaks(forest, slot, 0, s)
+    if in_full or mode == MIXED:
+        leaf_probabilities(forest, forest.child[s.node[0]], s.shape[0], s.bayes[0], mode, s.evidence, s.p)
+    return heaviest(s.p) if mode == MIXED else label
 
 
 @subroutine
-def other_speaks(bank, memory, kind, slot, chunk, t, s):
-    """What `learner_speaks` does for learners that are no trees: a few among many, and so not in its way."""
-    numeric, nominal = chunk.numeric[t], chunk.nominal[t]
+def other_speaks(known, kind, slot, chunk, t, s):
+    """What `learner_speaks` does for learners that are not one tree: apart, since most learners are."""
+    bank, forest, numeric, nominal = known.bank, known.forest, chunk.numeric[t], chunk.nominal[t]
     means, variances = chunk.means[t], chunk.variances[t]
-    if kind == GIVEN:
+    if kind == GROUP:
+        gather(forest, slot, numeric, nominal, s)
+        total = 0.0
+        for g in range(s.p.size):
+            _, mode = tree_speaks(forest, slot + g, g, s)
+            leaf_probabilities(forest, forest.child[s.node[g]], s.shape[0], s.bayes[g], mode, s.evidence, s.tree_p)
+            s.p[g] = s.tree_p[1]
+            total += s.p[g]
+        for r in range(s.p.size):
+            s.p[r] /= total
+    elif kind == GIVEN:
         for r in range(s.p.size):
             s.p[r] = 0.0
         s.p[int(numeric[slot])] = 1.0
@@ -107,11 +105,10 @@ def other_speaks(bank, memory, kind, slot, chunk, t, s):
     elif kind == BINARY:
         binary_speaks(bank, slot, numeric, nominal, means, variances, s.inputs, s.present, s.evidence, s.p)
     elif kind == MEMORY:
-        memory_speaks(memory, slot, chunk.contexts[t], s.p)
+        memory_speaks(known.memory, slot, chunk.contexts[t], s.p)
     elif kind == FOREIGN:
         for r in range(s.p.size):
             s.p[r] = s.said[slot, r]
-    return heaviest(s.p)
 
 
 @part
@@ -142,31 +139,29 @@ def tree_returns(forest, tree, numeric, nominal, s):
 @part
 def learner_learns(learners, known, i, chunk, t, label, w, s):
     """Learner i learns that the example it has just spoken of has this label."""
-    slot, kind = learners.slot[i], learners.kind[i]
     if w <= 0.0:
         return
-    if kind != TREE and kind != GROUP:
-        other_learns(known.bank, known.memory, kind, slot, chunk, t, label, w, s)
-        return
-    for g in range(s.p.size if kind == GROUP else 1):
-        answer = label
-        if kind == GROUP:
-            answer = 1 if label == g else 0
-        tree_learns(known.forest, slot + g, g, chunk, t, answer, w, s)
+    if learners.kind[i] == TREE:
+        tree_learns(known.forest, learners.slot[i], 0, chunk, t, label, w, s)
+    else:
+        other_learns(known, learners.kind[i], learners.slot[i], chunk, t, label, w, s)
 
 
 @subroutine
-def other_learns(bank, memory, kind, slot, chunk, t, label, w, s):
-    """What `learner_learns` does for learners that are no trees."""
-    if kind == MEMORY:
-        memory_learns(memory, slot, chunk.contexts[t], label, w)
+def other_learns(known, kind, slot, chunk, t, label, w, s):
+    """What `learner_learns` does for learners that are not one tree."""
+    if kind == GROUP:
+        for g in range(s.p.size):
+            tree_learns(known.forest, slot + g, g, chunk, t, 1 if label == g else 0, w, s)
+    elif kind == MEMORY:
+        memory_learns(known.memory, slot, chunk.contexts[t], label, w)
     elif kind == FOREIGN:
         s.taught[slot, label] = w
     elif kind != GIVEN:
         for r in range(s.p.size):
             said = s.p[r] if kind == LINEAR else s.evidence[r]
             s.slopes[r] = w * (said - (1.0 if r == label else 0.0))
-        linear_learns(bank, slot, chunk.nominal[t], s.slopes, w, s.inputs, s.present)
+        linear_learns(known.bank, slot, chunk.nominal[t], s.slopes, w, s.inputs, s.present)
 
 
 @part
