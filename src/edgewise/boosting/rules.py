@@ -6,7 +6,7 @@ import math
 
 from edgewise._compile import kernel, part
 from edgewise.boosting.state import OF_RIGHT, OF_VOTE, POTENTIAL, PROBABILITY, UNIFORM
-from edgewise.theory.losses import cheapest, cost_row, expected_costs, feasible, largest_right_cost, step_size
+from edgewise.theory.losses import cheapest, cost_row, expected_costs, feasible, largest_right_cost, shared_step
 from edgewise.theory.potentials import cheapest_label
 
 LEAST_ERROR = 1e-10  # Oza's log((1 - e)/e) is infinite at e = 0
@@ -90,19 +90,27 @@ def gradient_importance(plan, committee, i, right, t, k):
 
 
 @part
-def gradient_step(plan, committee, i, n_learners, scores, costs, vote, p, label, w, t):
+def gradient_step(plan, committee, i, scores, costs, vote, p, label, w, step):
     """Scores take the vote; learner i's edge and weight move; `costs` becomes the cost row at the new scores."""
     committee.costs[i, OF_VOTE] += w * cost_of_vote(plan, costs, vote, p)
     committee.costs[i, OF_RIGHT] += w * costs[label]
     alpha = committee.weight[i]
     take_vote(plan, scores, vote, p, alpha)
     cost_row(plan.loss, scores, label, costs)
-    # f'(alpha) is the cost of the vote at the new scores: eq. (10), (38), (41). The paper's step is for its own
-    # feasible set; it grows with the diameter.
+    # f'(alpha) is the cost of the vote at the new scores: eq. (10), (38), (41)
     slope = cost_of_vote(plan, costs, vote, p)
-    diameter = (plan.weight_high - plan.weight_low) / (2.0 * feasible(plan.loss, n_learners))
-    step = diameter * step_size(plan.loss, scores.size, n_learners, i, t)
     committee.weight[i] = min(max(alpha - step * w * slope, plan.weight_low), plan.weight_high)
+
+
+@kernel
+def fill_steps(plan, n_learners, rounds, out):
+    """How far learner weights move in each round, but for a learner's `step_factor`.
+
+    The paper's step is for its own feasible set; it grows with the diameter.
+    """
+    diameter = (plan.weight_high - plan.weight_low) / (2.0 * feasible(plan.loss, n_learners))
+    for t in range(rounds.size):
+        out[t] = diameter * shared_step(plan.loss, plan.n_labels, n_learners, max(rounds[t], 1))
 
 
 @kernel

@@ -27,13 +27,14 @@ from collections.abc import Generator
 
 import numpy as np
 
-from edgewise._compile import part, routine
+from edgewise._compile import routine, subroutine
 from edgewise.boosting.calibration import learn_sharpness, sharpen
 from edgewise.boosting.extending import with_own
 from edgewise.boosting.learning import learner_learns, learner_speaks
 from edgewise.boosting.rules import (
     cheapest_vote,
     drifted,
+    fill_steps,
     gradient_importance,
     gradient_step,
     oza_weight,
@@ -66,11 +67,11 @@ from edgewise.learners.forest.layout import has_room
 from edgewise.learners.forest.statistics import count_moments
 from edgewise.learners.label_memory import next_context
 from edgewise.theory.experts import BEST, DRAW, blend, drawn, expert_weights, heaviest, voted
-from edgewise.theory.losses import cost_row
+from edgewise.theory.losses import cost_row, step_factor
 from edgewise.theory.potentials import judged
 
 
-@part
+@subroutine
 def learner_alone(plan, committee, i, vote, averaged, chunk, trace, t, s):
     """Let learner i alone be expert N + i: it names the label it votes for, and its scores are its term of the sum."""
     expert = trace.votes.shape[0] + i
@@ -98,6 +99,7 @@ def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chu
     for i in range(first[0], last[0]):
         trees = k if learners.kind[i] == GROUP else 1
         to_go = n_learners - 1 - i
+        factor = step_factor(plan.loss, i)
         for t in range(first[1] if i == first[0] else 0, last[1]):
             label = chunk.labels[t]
             if label >= 0 and not has_room(known.forest, trees, need):
@@ -116,7 +118,7 @@ def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chu
                 if i == 0:
                     cost_row(plan.loss, scores, label, costs)
                 w_learner = gradient_importance(plan, committee, i, costs[label], chunk.rounds[t], k)
-                gradient_step(plan, committee, i, n_learners, scores, costs, vote, s.p, label, w, chunk.rounds[t])
+                gradient_step(plan, committee, i, scores, costs, vote, s.p, label, w, factor * trace.steps[t])
             elif plan.rule == POTENTIAL and label >= 0:
                 raw, excess = judged(potentials, to_go, label, scores, vote)
                 w_learner = raw / plan.importance_bound
@@ -155,10 +157,12 @@ def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chu
 
 
 @routine
-def run_contexts(memory, chunk, k):
-    """The labels before every example."""
+def run_contexts(plan, n_learners, memory, chunk, trace):
+    """The labels before every example, and the step size of its round."""
     for t in range(chunk.labels.size):
-        chunk.contexts[t] = next_context(memory, chunk.labels[t], k)
+        chunk.contexts[t] = next_context(memory, chunk.labels[t], plan.n_labels)
+    if plan.rule == GRADIENT:
+        fill_steps(plan, n_learners, chunk.rounds, trace.steps)
 
 
 @routine
@@ -212,7 +216,7 @@ def run(
     trees = k if (learners.kind == GROUP).any() else 1
     through, own = with_own(run_chunk, own)
     run_moments(forests[0], chunk)
-    run_contexts(memory, chunk, k)
+    run_contexts(plan, learners.kind.size, memory, chunk, trace)
 
     def play(b: int, known: Knowledge, need: np.ndarray, s: Scratch, at: Place, last: Place) -> Place:
         return through(plan, learners, committee, potentials[b], known, need, in_scores, chunk, trace, s, at, last)

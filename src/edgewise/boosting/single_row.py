@@ -26,7 +26,7 @@ def play_row(plan, learners, committee, potentials, known, need, in_scores, chun
     """
     if first == BEGIN:
         run_moments(known.forest, chunk)
-        run_contexts(known.memory, chunk, plan.n_labels)
+        run_contexts(plan, learners.kind.size, known.memory, chunk, trace)
         for l in range(plan.n_labels):
             trace.scores[0, l] = 0.0
         for i in range(learners.kind.size):

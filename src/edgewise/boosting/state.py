@@ -99,6 +99,7 @@ class Trace(NamedTuple):
 
     scores: np.ndarray  # [n, k] of the expert reached so far
     costs: np.ndarray  # [n, k] GRADIENT: cost row at these scores
+    steps: np.ndarray  # [n] GRADIENT: how far learner weights move
     rate: np.ndarray  # [n] POISSON: lambda
     mean: np.ndarray  # [n, k] GRADIENT: scores of the experts so far, summed with their Hedge weights
     total: np.ndarray  # [n, 2] sum of these weights, and the least loss that they are relative to
@@ -172,6 +173,7 @@ def make_trace(n: int, n_learners: int, n_experts: int, k: int) -> Trace:
     return Trace(
         scores=np.zeros((n, k)),
         costs=np.zeros((n, k)),
+        steps=np.zeros(n),
         rate=np.zeros(n),
         mean=np.zeros((n, k)),
         total=np.zeros((n, 2)),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from edgewise._compile import kernel
+from edgewise._compile import kernel, subroutine
 
 DRAW, VOTE, BEST = 0, 1, 2
 FOLLOW = {"draw": DRAW, "vote": VOTE, "best": BEST}
@@ -67,7 +67,7 @@ def voted(weights, labels, shares):
     return heaviest(shares)
 
 
-@kernel
+@subroutine
 def blend(first, loss, scores, mean, total):
     """Take one more expert into the mean of the experts' scores, weighted by exp(-loss).
 

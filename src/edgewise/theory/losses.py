@@ -178,11 +178,22 @@ def feasible(loss, n_learners):
     return 2.0
 
 
-@routine
-def step_size(loss, k, n_learners, i, t):
-    """Learning rate of online gradient descent for learner i (from 0) in round t (from 1)."""
+@kernel
+def shared_step(loss, k, n_learners, t):
+    """Learning rate of online gradient descent in round t (from 1), but for what a learner's place adds."""
     if loss == SQUARE_HINGE:
         c = feasible(loss, n_learners)
         return math.sqrt(2.0) * c / ((k - 1 + c * n_learners) * math.sqrt(t))
-    step = 2.0 * math.sqrt(2.0) / (largest_right_cost(loss, k) * math.sqrt(t))
-    return step * math.exp(-(i + 1.0)) if loss == EXPONENTIAL else step
+    return 2.0 * math.sqrt(2.0) / (largest_right_cost(loss, k) * math.sqrt(t))
+
+
+@kernel
+def step_factor(loss, i):
+    """What learner i (from 0) takes of `shared_step`."""
+    return math.exp(-(i + 1.0)) if loss == EXPONENTIAL else 1.0
+
+
+@routine
+def step_size(loss, k, n_learners, i, t):
+    """Learning rate of online gradient descent for learner i (from 0) in round t (from 1)."""
+    return shared_step(loss, k, n_learners, t) * step_factor(loss, i)
