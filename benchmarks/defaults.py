@@ -79,7 +79,7 @@ def changed(tree: HoeffdingTree, **changes: Any) -> HoeffdingTree:
 def steps_by_adagrad(learner: Any) -> Any:
     if not isinstance(learner, SoftmaxRegression):
         return learner
-    return SoftmaxRegression(**learner.get_params() | {"newton": 0})
+    return SoftmaxRegression(products=learner.products)
 
 
 SCALES = recipe()[-1].importance_scale
