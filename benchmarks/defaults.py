@@ -79,7 +79,8 @@ def changed(tree: HoeffdingTree, **changes: Any) -> HoeffdingTree:
 def steps_by_adagrad(learner: Any) -> Any:
     if not isinstance(learner, SoftmaxRegression):
         return learner
-    return SoftmaxRegression(products=learner.products)
+    # AdaGrad's own default step: the learners' is for the few inputs that Newton steps leave over
+    return SoftmaxRegression(**learner.get_params() | {"newton": 0, "step": SoftmaxRegression().step})
 
 
 SCALES = recipe()[-1].importance_scale

@@ -83,6 +83,17 @@ def newton_is(*learners: Any, **changes: Any) -> dict[str, Any]:
     }
 
 
+def both_newton(features: float, first: SoftmaxRegression | None = None, **changes: Any) -> dict[str, Any]:
+    """The third search, from what the second one chose: Newton steps for the first linear learner as well."""
+    of_columns = {"step": 0.02, "newton": 240, "curvature": 0.25, "reach": None, **changes}
+    with_products = SoftmaxRegression(step=0.02, products=500, newton=240, curvature=0.07, reach=8.0)
+    trees = changed(most_eager, max_features=features)
+    return {
+        "importance_power": 0.7,
+        **learners_are(first or SoftmaxRegression(**of_columns), with_products, trees),
+    }
+
+
 NEWTON = SoftmaxRegression()
 most_eager = changed(eager, tie_threshold=0.9)
 
@@ -160,7 +171,9 @@ CANDIDATES: dict[str, dict[str, Any]] = {
     "Newton steps, second, curvature .07": newton_is(linear, NEWTON, calm, most_eager, curvature=0.07),
     "Newton steps, no calm tree": newton_is(linear, NEWTON, most_eager),
     "Newton steps, no calm tree, curvature .07": newton_is(linear, NEWTON, most_eager, curvature=0.07),
-    CHOSEN: newton_is(linear, NEWTON, most_eager, curvature=0.07, reach=8.0),
+    "Newton steps, no calm tree, curvature .07, reach 8": newton_is(
+        linear, NEWTON, most_eager, curvature=0.07, reach=8.0
+    ),
     **{
         f"Newton steps, no calm tree, curvature {about}": newton_is(
             linear, NEWTON, most_eager, curvature=curvature, reach=reach
@@ -175,6 +188,14 @@ CANDIDATES: dict[str, dict[str, Any]] = {
     "Newton steps first, no calm tree": newton_is(NEWTON, linear, most_eager),
     "Newton steps alone before the trees": newton_is(NEWTON, most_eager),
     "Newton steps for columns only": newton_is(linear, calm, NEWTON, most_eager, products=0),
+    "Newton steps for 240 inputs, small steps for the rest": both_newton(0.7, first=linear),
+    "the same, .6 of the features": both_newton(0.6, first=linear),
+    "both linear learners by Newton steps": both_newton(0.7),
+    CHOSEN: both_newton(0.6),
+    "both by Newton steps, half of the features": both_newton(0.5),
+    "both by Newton steps, .6, curvature .1": both_newton(0.6, curvature=0.1),
+    "both by Newton steps, .6, curvature .5": both_newton(0.6, curvature=0.5),
+    "both by Newton steps, .6, reach 8": both_newton(0.6, reach=8.0),
 }
 
 

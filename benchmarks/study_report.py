@@ -12,7 +12,7 @@ from grid import NONE, figure, grid, signed
 Record = dict[str, Any]
 
 BEFORE, START = "before", "start"
-CHOSEN = "Newton steps, no calm tree, curvature .07, reach 8"
+CHOSEN = "both linear learners by Newton steps, .6 of the features"
 EXPERTS = "experts"  # cells that look at ways to follow the experts
 
 

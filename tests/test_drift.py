@@ -138,3 +138,14 @@ def test_alarm_agrees_with_its_twin():
             fast, slow, age = 0.0, 0.0, 0
     assert alarms == expected
     assert 1 <= len(alarms) <= 6
+
+
+@pytest.mark.plain
+def test_default_learners_for_streams_that_change():
+    """Newton steps shrink too soon where a stream changes: the first linear learner takes AdaGrad steps there."""
+    still, moving = (ew.AdaBoostOLM(drift=drift)._default_estimator() for drift in (None, "restart"))
+    assert [type(learner).__name__ for learner in still] == ["SoftmaxRegression"] * 2 + ["HoeffdingTree"]
+    assert [type(learner).__name__ for learner in moving[:2]] == ["SoftmaxRegression", "LabelMemory"]
+    assert still[0].newton > 0
+    assert moving[0].newton == 0
+    assert moving[2:] == still[1:]

@@ -227,7 +227,7 @@ def test_saved_models_go_on_bit_for_bit(tmp_path, nominal):
         X, y = np.char.add("v", codes.astype(str)).astype(object), (codes.sum(axis=1) + rng.integers(0, 2, 2000)) % 4
     else:
         X, y = eager_stream(2000)
-    model = ew.AdaBoostOLM(n_estimators=6, random_state=1, max_bytes=360_000 if nominal else 260_000)
+    model = ew.AdaBoostOLM(n_estimators=6, random_state=1, max_bytes=1_086_000 if nominal else 260_000)
     for first in range(0, 1200, 100):
         model.partial_fit(X[first : first + 100], y[first : first + 100], classes=np.arange(4))
     assert sleeping(model) > 0
