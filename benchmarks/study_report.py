@@ -60,6 +60,9 @@ def study(records: Sequence[Record], choice: Sequence[str], held_out: Sequence[s
         comparison(cells, held_out),
         "## The same on the sets of the choice",
         comparison(cells, choice),
+        "## How many learners",
+        f'"{CHOSEN}" on all sets: ratios to the most learners, geometric means over sets.',
+        sizes(cells, [*choice, *held_out]),
     ]
     experts = [record for record in used if record["candidate"] == EXPERTS]
     if experts:
@@ -127,6 +130,24 @@ def comparison(cells: Sequence[Record], sets: Sequence[str]) -> str:
             means = [change(shared, before, measure) for measure in (*COMPARED, "calibration_error")]
             lines.append([str(n), "mean change", *means, ""])
     return grid(["N", "data", *COMPARED.values(), "calibration", "time"], lines)
+
+
+def sizes(cells: Sequence[Record], sets: Sequence[str]) -> str:
+    """What fewer learners cost and save."""
+    counts = sorted({r["learners"] for r in cells if r["candidate"] == CHOSEN}, reverse=True)
+    measures = {"mistakes": lambda r: 1.0 - r["all"], "log-loss": lambda r: r["log_loss"], "time": lambda r: r["cpu_s"]}
+    runs = {n: runs_of(cells, sets, CHOSEN, n) for n in counts}
+    lines = []
+    for n in counts:
+        row = [str(n)]
+        for measure in measures.values():
+            means = [
+                [np.mean([measure(r) for key, r in runs[of].items() if key[0] == data]) for data in sets]
+                for of in (n, counts[0])
+            ]
+            row.append(f"{np.exp(np.mean(np.log(means[0]) - np.log(means[1]))):.2f}")
+        lines.append(row)
+    return grid(["learners", *measures], lines)
 
 
 def following(records: Sequence[Record]) -> str:

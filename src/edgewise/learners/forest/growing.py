@@ -158,9 +158,8 @@ def learn(
         row = new_row(forest, tree)
         forest.row[leaf, label] = row
         forest.n_rows[leaf] += 1
-    if m > 0:
-        update_gauss(forest.gauss[row], x, w, m)
-        refresh(forest, tree, row, forest.class_weight[leaf, label], m, means, variances)
+    update_gauss(forest.gauss[row], x, w, m)
+    refresh(forest, tree, row, forest.class_weight[leaf, label], m, means, variances)
     update_counts(forest.counts[row], forest.margin[leaf], slots, told, w)
     if (
         forest.tally[leaf, PENDING] >= forest.grace[tree]
@@ -216,8 +215,9 @@ def release(forest, tree, leaf):
 @kernel
 def refresh(forest, tree, row, class_weight, m, means, variances):
     """What naive Bayes uses of a statistics row, whose class has this weight in its leaf."""
-    gauss, columns = forest.gauss[row], forest.numeric[tree]
-    forest.constant[row] = refresh_precision(gauss, columns, means, variances, m, class_weight)
+    if m > 0:
+        gauss, columns = forest.gauss[row], forest.numeric[tree]
+        forest.constant[row] = refresh_precision(gauss, columns, means, variances, m, class_weight)
 
 
 @routine
