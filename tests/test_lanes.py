@@ -21,7 +21,6 @@ from edgewise._lanes import (
     least,
     load,
     product,
-    replaced,
     some_less,
     store,
     total,
@@ -48,8 +47,6 @@ ONE_BY_ONE = (
     lambda a, b, place: a if a < b else 9.0,
     lambda a, b, place: b if a == a else -1.0,
     lambda a, b, place: a if place < 3 else b,
-    lambda a, b, place: b if place == 2 else a,
-    lambda a, b, place: a,
     lambda a, b, place: 6.5,
 )
 
@@ -68,9 +65,7 @@ def four_at_once(x, y, out):
     store(out, 32, where_less(a, b, a, 9.0))
     store(out, 36, where_known(a, b, -1.0))
     store(out, 40, leading(3, a, b))
-    store(out, 44, replaced(a, 2, b))
-    store(out, 48, replaced(a, -1, b))
-    store(out, 52, lanes(6.5))
+    store(out, 44, lanes(6.5))
 
 
 @routine

@@ -56,18 +56,13 @@ def leading(count, x, rest):
     return np.where(np.arange(WIDTH) < count, x, rest)
 
 
-def replaced(x, place, value):
-    """Lanes with a value at a place, if there is one."""
-    return np.where(np.arange(WIDTH) == place, value, x)
-
-
 def least(a, b):
-    """The smaller of two; a where b is no number."""
+    """The smaller of two; a where one of them is no number."""
     return np.where(b < a, b, a)
 
 
 def largest(a, b):
-    """The larger of two; a where b is no number, or a is none."""
+    """The larger of two; a where one of them is no number."""
     return np.where(a < b, b, a)
 
 
@@ -114,7 +109,7 @@ def fraction(x):
 # -- what compiled code does instead -----------------------------------------------------------------------------------
 
 DOUBLE, INT, SHORT = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
-VECTOR, WHOLE, MASK = (ir.VectorType(of, WIDTH) for of in (DOUBLE, INT, ir.IntType(1)))
+VECTOR, WHOLE = (ir.VectorType(of, WIDTH) for of in (DOUBLE, INT))
 PLACES = ir.Constant(WHOLE, list(range(WIDTH)))
 # Bits of numbers: a number with the exponent of HOLDER has a whole number below 2**52 in its last bits.
 FRACTION_BITS = 52
@@ -229,11 +224,6 @@ def emit_gathered(builder: Any, data: Any, indices: Any, first: Any, n: Any) -> 
 @compiled(leading, LANES, types.intp, LANES, LANES)
 def emit_leading(builder: Any, count: Any, x: Any, rest: Any) -> Any:
     return builder.select(mask_of(builder, count), x, rest)
-
-
-@compiled(replaced, LANES, LANES, types.intp, LANES)
-def emit_replaced(builder: Any, x: Any, place: Any, value: Any) -> Any:
-    return builder.select(builder.icmp_signed("==", PLACES, all_equal(builder, place)), value, x)
 
 
 @compiled(least, LANES, LANES, LANES)

@@ -50,9 +50,8 @@ class AdaBoostOLM(StreamClassifier):
         The weak learner, or a list of which the last fills up. None: two linear learners that take Newton steps,
         of which the second has products of columns as well, then eager warm-started trees on random feature subsets.
     n_estimators : int
-        Number of weak learners N; time and memory grow with it. Over 13 data sets, 30
-        learners took .37 of the time and made 2% more mistakes, 10 took a fifth and made 9% more
-        (benchmarks/results/study.md).
+        Number of weak learners N; time and memory grow with it. Over 13 data sets, 30 learners took .37 of the time and
+        made 2% more mistakes, 10 took a fifth and made 9% more (benchmarks/results/study.md).
     loss : str
         "softmax", "logistic" (the paper's Section 4), "exponential" or "square_hinge" (Appendix D).
     vote : str
