@@ -27,8 +27,8 @@ from edgewise.learners.forest.layout import HIGH, LOW, MEAN, PRECISION, ROWS, SQ
 
 # Floor of a Gaussian's variance, as a share of the variance of the whole column.
 VARIANCE_FLOOR = 1e-3
-LARGEST_PRECISION = 1e200
-LEAST_WEIGHT = float(np.finfo(float).tiny)
+LARGEST_PRECISION = 1e200  # times a fraction below 2 it is still a number
+LEAST_WEIGHT = float(np.finfo(float).tiny)  # a feature with less weight may have none: the class never showed it
 LN2 = math.log(2.0)
 
 
