@@ -99,6 +99,34 @@ def test_guesses_do_not_depend_on_the_way_of_summing(monkeypatch: pytest.MonkeyP
     assert other._ensemble.committee.importance == pytest.approx(importances, rel=1e-11)
 
 
+# -- learner after learner --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("edge", EDGES)
+def test_learners_in_turn_are_judged_as_each_alone(k: int, edge: float) -> None:
+    """Line 11 and eq. (4) for every learner, from what the learner before left; also once the example is decided."""
+    n, phi = 6, naive.recursion(k, edge)
+    p = zero_one_potentials(k, n, edge, memo_bits=6)
+    draw = np.random.default_rng(k)
+    for first, skill in ((-1, 0.2), (0, 0.6), (1, 0.6), (0, 1.0), (1, 0.0)):
+        state, votes = np.full(2, np.nan), np.zeros(k)
+        label = draw.integers(k)
+        for i in range(n):
+            m = n - 1 - i
+            vote = int(label if draw.random() < skill else draw.integers(k))
+            vote = vote if i > 1 or first < 0 else first
+            counts = tuple(int(count) for count in votes)
+            weight, excess = fast.judged(p, m, label, votes, vote, state)
+            assert weight == pytest.approx(naive.importance(phi, m, label, counts), abs=1e-12)
+            costs = [phi(m, label, tuple(c + (l == r) for l, c in enumerate(counts))) for r in (vote, label)]
+            assert excess == pytest.approx(costs[0] - costs[1], abs=2e-13)
+            assert excess == 0.0 or vote != label
+            votes[vote] += 1
+            assert state[0] == pytest.approx(phi(m, label, tuple(int(count) for count in votes)), abs=1e-13)
+
+
 # -- the cheapest label -----------------------------------------------------------------------------------------------
 
 

@@ -120,7 +120,7 @@ def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chu
                 w_learner = gradient_importance(plan, committee, i, costs[label], chunk.rounds[t], k)
                 gradient_step(plan, committee, i, scores, costs, vote, s.p, label, w, factor * trace.steps[t])
             elif plan.rule == POTENTIAL and label >= 0:
-                raw, excess = judged(potentials, to_go, label, scores, vote)
+                raw, excess = judged(potentials, to_go, label, scores, vote, trace.ahead[t])
                 w_learner = raw / plan.importance_bound
                 committee.importance[i] += w * raw
                 committee.costs[i, OF_VOTE] += w * excess

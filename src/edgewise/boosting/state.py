@@ -101,6 +101,7 @@ class Trace(NamedTuple):
     costs: np.ndarray  # [n, k] GRADIENT: cost row at these scores
     steps: np.ndarray  # [n] GRADIENT: how far learner weights move
     rate: np.ndarray  # [n] POISSON: lambda
+    ahead: np.ndarray  # [n, 2] POTENTIAL: potential and importance at the votes so far
     mean: np.ndarray  # [n, k] GRADIENT: scores of the experts so far, summed with their Hedge weights
     total: np.ndarray  # [n, 2] sum of these weights, and the least loss that they are relative to
     votes: np.ndarray  # [N, n]
@@ -175,6 +176,7 @@ def make_trace(n: int, n_learners: int, n_experts: int, k: int) -> Trace:
         costs=np.zeros((n, k)),
         steps=np.zeros(n),
         rate=np.zeros(n),
+        ahead=np.zeros((n, 2)),
         mean=np.zeros((n, k)),
         total=np.zeros((n, 2)),
         votes=np.empty(by_learner, np.int32),

@@ -64,22 +64,22 @@ def importance(p: Potentials, m: int, label: int, votes: np.ndarray) -> float:
 
 
 @subroutine
-def judged(p: Potentials, m: int, label: int, votes: np.ndarray, vote: int) -> tuple[float, float]:
+def judged(p: Potentials, m: int, label: int, votes: np.ndarray, vote: int, state: np.ndarray) -> tuple[float, float]:
     """What a learner after which m remain is told: its `importance`, and C(label, vote) - C(label, label) of its vote.
 
-    One loop with one look into the memo in it: the memo's tables make every further one long to compile.
+    `state` has the potential and the importance at the votes so far, as the learner before left them there; it becomes
+    those after this vote. C(label, label) is the potential before the vote less `wrong` times the importance. One loop
+    with one look into the memo in it: the memo's tables make every further one long to compile.
     """
-    weight, cost = 0.0, 0.0
-    for question in range(1 if vote == label else 3):
-        extra = -1 if question == 0 else (vote if question == 1 else label)
-        place = _place(p, m + (question == 0), label, votes, extra)
-        if question == 0:
-            weight = _weight_at(p, place)
-        elif question == 1:
-            cost = _loss_at(p, place)
-        else:
-            cost -= _loss_at(p, place)
-    return weight, cost
+    weight = excess = 0.0
+    for after in range(0 if m + 1 == p.n_learners else 1, 2):
+        if after == 1:
+            weight = state[1]
+            excess = p.wrong * weight - state[0]
+        place = _place(p, m + 1 - after, label, votes, vote if after == 1 else -1)
+        state[0] = _loss_at(p, place)
+        state[1] = _weight_at(p, place)
+    return weight, 0.0 if vote == label else excess + state[0]
 
 
 @kernel
