@@ -9,6 +9,7 @@ import pytest
 
 from tests.naive import bandit as naive
 from tests.naive.linear import SoftmaxRegression
+from tests.naive.ranking import SetLogistic
 from tests.naive.tree import Moments
 from tests.test_twin_boosters import assert_close, assert_same_trees, drawn_tree, learners
 from tests.test_twin_tree import Stream, naive_trees, random_stream
@@ -132,17 +133,19 @@ def test_bin_bandit(seed):
     assert_close(model.learner_weights_, booster.alpha)
 
 
+@pytest.mark.parametrize(
+    ("linear", "plain"), [("SoftmaxRegression", SoftmaxRegression), ("BinaryRelevance", SetLogistic)]
+)
 @pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.plain), 1, 2])
-def test_late_feedback_learns_from_the_votes_as_they_were_cast(seed):
+def test_late_feedback_learns_from_the_votes_as_they_were_cast(seed, linear, plain):
     """Feedback up to 9 rounds late and out of order, a linear learner among the trees."""
-    from edgewise import AdaBandit
-    from edgewise import SoftmaxRegression as Linear
+    import edgewise as ew
 
     seed = 790 + seed
     stream = random_stream(seed)
     tree, known = drawn_tree(seed, stream)
     settings = {"exploration": 0.2, "weight_range": RANGE, "cost_grain": GRAIN}
-    model = AdaBandit([Linear(), tree], 4, random_state=seed, **settings)
+    model = ew.AdaBandit([getattr(ew, linear)(), tree], 4, random_state=seed, **settings)
     rng = np.random.default_rng(seed)
     due = np.argsort(np.arange(len(stream.y)) + rng.uniform(0, 10, len(stream.y)), kind="stable")
     table, labels, booster, trees = stream.table(), np.arange(stream.k), None, []
@@ -153,7 +156,7 @@ def test_late_feedback_learns_from_the_votes_as_they_were_cast(seed):
         if booster is None:
             moments = Moments(stream.counts[0])
             trees = naive_trees(stream, moments, model.parameters_, **known)
-            team = [SoftmaxRegression(stream.k, moments), *trees[1:]]
+            team = [plain(stream.k, moments), *trees[1:]]
             booster = naive.AdaBandit(
                 stream.k,
                 team,
@@ -174,11 +177,11 @@ def test_late_feedback_learns_from_the_votes_as_they_were_cast(seed):
         assert (decision.label, decision.cast.guesses[0]) == (d["shown"], d["guess"])
         waiting[t] = decision, d
         while done < len(due) and due[done] in waiting:
-            answered, plain = waiting.pop(due[done])
+            answered, twin = waiting.pop(due[done])
             model.feedback(answered, bool(answered.label == stream.y[due[done]]))
-            booster.feedback(plain, int(stream.y[due[done]]))
-            assert answered.cast.taught[0].tolist() == plain["taught"]
-            assert_close(answered.cast.importances[0], plain["importances"])
+            booster.feedback(twin, int(stream.y[due[done]]))
+            assert answered.cast.taught[0].tolist() == twin["taught"]
+            assert_close(answered.cast.importances[0], twin["importances"])
             done += 1
     assert done > 0.8 * len(due)
     assert_close(model.learner_weights_, booster.alpha)

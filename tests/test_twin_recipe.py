@@ -23,6 +23,7 @@ from tests.golden import make_paper
 from tests.naive import boosters as naive
 from tests.naive import losses
 from tests.naive.linear import SoftmaxRegression
+from tests.naive.ranking import SetLogistic
 from tests.naive.tree import MISSING, Moments, Tree, above, argmax, below
 from tests.test_twin_boosters import Scripted, assert_close, assert_same_rounds, run
 from tests.test_twin_tree import NAN, Stream, plant, random_stream, teach
@@ -36,7 +37,7 @@ few = settings(max_examples=60, deadline=None)
 
 def twins(stream: Stream, moments: Moments, model: Any, estimators: Sequence[Any]) -> tuple[list[Any], list[float]]:
     """Plain learners with the constants that the library drew, and their factors on the importance."""
-    from edgewise import HoeffdingTree
+    from edgewise import BinaryRelevance, HoeffdingTree
 
     drawn = model.parameters_
     learners: list[Any] = []
@@ -44,7 +45,8 @@ def twins(stream: Stream, moments: Moments, model: Any, estimators: Sequence[Any
     for i in range(model.n_estimators):
         estimator = estimators[min(i, len(estimators) - 1)]
         if not isinstance(estimator, HoeffdingTree):
-            learners.append(SoftmaxRegression(stream.k, moments, **estimator.get_params()))
+            plain = SetLogistic if isinstance(estimator, BinaryRelevance) else SoftmaxRegression
+            learners.append(plain(stream.k, moments, **estimator.get_params()))
             scales.append(1.0)
             continue
         tree = Tree(
@@ -172,6 +174,18 @@ def test_linear_learners(seed, vote, clip):
     stream = random_stream(seed, weighted=True)
     estimators = [ew.SoftmaxRegression(step=0.5, clip=clip), ew.SoftmaxRegression(clip=clip)]
     assert_same_run(stream, estimators[: 1 + seed % 2], 1 + seed % 3, seed, **PAPER | {"vote": vote})
+
+
+@pytest.mark.parametrize("vote", ["probability", "argmax", "cost"])
+@pytest.mark.parametrize("loss", losses.LOSSES)
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.plain), 1])
+def test_logistic_learners(seed, loss, vote):
+    import edgewise as ew
+
+    seed = 730 + seed + 2 * losses.LOSSES.index(loss)
+    stream = random_stream(seed, weighted=True)
+    estimators = [ew.BinaryRelevance(step=0.5), ew.SoftmaxRegression(), ew.BinaryRelevance()]
+    assert_same_run(stream, estimators, 3, seed, **PAPER | {"vote": vote, "loss": loss})
 
 
 @pytest.mark.parametrize("products", [1, 3, 6, 500])

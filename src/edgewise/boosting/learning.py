@@ -117,13 +117,11 @@ def learner_returns(learners, known, i, chunk, t, s):
 
     Under bandit feedback all learners speak before any of them learns, perhaps long before.
     """
-    slot = learners.slot[i]
-    numeric, nominal = chunk.numeric[t], chunk.nominal[t]
-    if learners.kind[i] == LINEAR:
-        means, variances = chunk.means[t], chunk.variances[t]
-        linear_speaks(known.bank, slot, numeric, nominal, means, variances, s.inputs, s.present, s.p)
-    elif learners.kind[i] == TREE:
-        tree_returns(known.forest, slot, numeric, nominal, s)
+    kind, slot = learners.kind[i], learners.slot[i]
+    if kind in (LINEAR, BINARY):
+        other_speaks(known, kind, slot, chunk, t, s)
+    elif kind == TREE:
+        tree_returns(known.forest, slot, chunk.numeric[t], chunk.nominal[t], s)
 
 
 @part

@@ -21,7 +21,7 @@ def cheapest_vote(plan, potentials, scores, to_go, s):
     """The label that a learner with distribution s.p expects to cost least."""
     if plan.rule == POTENTIAL:
         return cheapest_label(potentials, to_go, scores, s.p, s.costs)
-    expected_costs(plan.loss, scores, s.p, s.costs, s.evidence)
+    expected_costs(plan.loss, scores, s.p, s.costs, s.slopes)
     return cheapest(s.costs)
 
 

@@ -120,13 +120,16 @@ def _costs_of_kind(p: Potentials, m: int, votes: np.ndarray, n_kinds: int, kind:
     """C(r, l) - C(r, r) of eq. (4) into `p.kind_costs`, by the kind of l, with r of this kind; 1/w, or 0 if w is 0."""
     r = p.members[1, kind]
     least = potential_after(p, m, r, votes, r)
+    own = int(votes[r])
+    key, check, bounded = _keys(p, m, r, votes, own)
     weight = 0.0
     for other in range(n_kinds):
         size = p.members[0, other] - (other == kind)
         # A potential is at most 1: with a larger least one, the weight stays below the resolution.
         if size > 0 and least < 1.0 - RESOLUTION / p.k:
             l = p.members[2 if other == kind else 1, other]
-            p.kind_costs[other] = max(potential_after(p, m, r, votes, l) - least, 0.0)
+            cost = _loss_at(p, _place_after(p, m, r, votes, own, l, key, check, bounded))
+            p.kind_costs[other] = max(cost - least, 0.0)
             weight += size * p.kind_costs[other]
     return 1.0 / weight if weight > RESOLUTION else 0.0
 
@@ -197,11 +200,15 @@ def mixed_costs(p: Potentials, m: int, votes: np.ndarray, kept: np.ndarray, cost
         for r in range(p.k):
             if p.kinds[r] == kind:
                 total += kept[r]
+        first = p.members[1, kind]
+        own = int(votes[first])
+        key, check, bounded = _keys(p, m, first, votes, own)
         for other in range(n_kinds):
             p.kind_costs[other] = 0.0
             if p.members[0, other] - (other == kind) > 0:
                 l = p.members[2 if other == kind else 1, other]
-                p.kind_costs[other] = potential_after(p, m, p.members[1, kind], votes, l)
+                place = _place_after(p, m, first, votes, own, l, key, check, bounded)
+                p.kind_costs[other] = _loss_at(p, place)
         for l in range(p.k):
             of_others = total - kept[l] if p.kinds[l] == kind else total
             costs[l] += of_others * p.kind_costs[p.kinds[l]]
@@ -222,19 +229,47 @@ def _place(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int)
 
     Inlined, and all that a state found in the memo costs: one pass over the votes.
     """
-    free, lost = p.free[draws], 1 - p.own_stop[draws]
     own = int(votes[label]) + (label == extra)
+    key, check, bounded = _keys(p, draws, label, votes, own)
+    return _place_after(p, draws, label, votes, own, extra, key, check, bounded)
+
+
+@kernel
+def _keys(p: Potentials, draws: int, label: int, votes: np.ndarray, own: int) -> tuple[int, int, int]:
+    """The two keys of a state in which `label` has `own` votes, and how many labels may catch up; LOST if one has."""
+    free, lost = p.free[draws], 1 - p.own_stop[draws]
     key, check = p.salts[draws, 0], p.salts[draws, 1]
-    bounded = False
+    bounded = 0
     for l in range(p.k):
-        lead = own - int(votes[l]) - (l == extra)
+        lead = own - int(votes[l])
         if lead < free and l != label:
             if lead <= lost:
-                return LOST
-            bounded = True
+                return key, check, LOST
+            bounded += 1
             key += p.hashes[p.n_learners + lead, 0]
             check += p.hashes[p.n_learners + lead, 1]
-    if not bounded:
+    return key, check, bounded
+
+
+@kernel
+def _place_after(
+    p: Potentials, draws: int, label: int, votes: np.ndarray, own: int, extra: int, key: int, check: int, bounded: int
+) -> int:
+    """`_place`, from the `_keys` of the votes: if one more goes to another label than `label`, one lead is less."""
+    if bounded == LOST:
+        return LOST
+    if extra >= 0 and extra != label:
+        free, lead = p.free[draws], own - int(votes[extra])
+        if lead <= free:
+            if lead <= 2 - p.own_stop[draws]:
+                return LOST
+            if lead < free:
+                key -= p.hashes[p.n_learners + lead, 0]
+                check -= p.hashes[p.n_learners + lead, 1]
+            key += p.hashes[p.n_learners + lead - 1, 0]
+            check += p.hashes[p.n_learners + lead - 1, 1]
+            bounded += 1
+    if bounded == 0:
         return WON
     slot = key & (p.memo_index.size - 1)
     place = int(p.memo_index[slot])
