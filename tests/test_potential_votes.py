@@ -138,7 +138,7 @@ def some_chances(draw: np.random.Generator, k: int) -> np.ndarray:
         chances = np.full(k, 1.0 / k)
     elif kind == 1:
         chances[draw.integers(k)] = 0.0
-        chances /= chances.sum()
+        chances = chances / chances.sum() if chances.any() else np.full(k, 1.0 / k)
     return chances
 
 
@@ -177,6 +177,59 @@ def test_rows_left_out_never_change_the_vote(k: int, m: int, seed: int) -> None:
     assert matrix.any() or all(fast.importance(p, m, r, votes) < 1e-11 for r in range(k))
     costs = np.array([sum(chances[r] * matrix[r, l] for r in range(k)) for l in range(k)])
     assert fast.cheapest_label(p, m, votes, chances, np.empty(k)) == cheapest(costs)
+
+
+@pytest.mark.parametrize("k", [3, 4])
+@pytest.mark.parametrize("edge", [Fraction(1, 100), Fraction(3, 10)])
+def test_one_more_vote_is_worse_the_further_its_label_is_ahead(k: int, edge: Fraction) -> None:
+    """What bounds columns of D (docs/theory.md, 2), in whole numbers."""
+    strict = 0
+    for state in states(k, 5, 20, seed=4):
+        for m in (0, 1, 3, 6):
+            order = sorted(range(1, k), key=lambda l: state[l])
+            losses = [naive.exact_sum(edge, m, 0, naive.plus(state, l)) for l in order]
+            assert losses == sorted(losses)
+            strict += losses[0] < losses[-1]
+    assert strict >= 10
+
+
+def test_few_columns_settle_most_votes() -> None:
+    """In states of a real run and with chances of all sorts, most votes need less than half of all potentials."""
+    draw = np.random.default_rng(5)
+    open_games = settled = asked = all_of_them = 0
+    for seed in range(80):
+        m = int(draw.integers(5, 90))
+        _, state = late_state(26, 100, m + 1, seed)
+        votes, chances, costs = as_votes(state), draw.dirichlet(np.ones(26)), np.empty(26)
+        p = zero_one_potentials(26, 100, 0.1, memo_bits=10)
+        if fast._decided(p, m, votes):
+            continue
+        open_games += 1
+        kinds = fast._kinds_of(p, votes)
+        by_columns = fast._cheapest_by_columns(p, m, votes, chances, costs, kinds)
+        asked += int(p.memo_next[0])
+        p = zero_one_potentials(26, 100, 0.1, memo_bits=10)
+        by_rows = fast._cheapest_by_rows(p, m, votes, chances, costs, fast._kinds_of(p, votes))
+        all_of_them += int(p.memo_next[0])
+        assert by_columns in (-1, by_rows)
+        settled += by_columns >= 0
+    assert open_games > 40
+    assert settled > 0.8 * open_games
+    assert asked < 0.5 * all_of_them
+
+
+def test_what_rounding_might_decide_is_left_to_whole_rows() -> None:
+    """Labels of different kinds that cost the same; of equal ones of the same kind it is the first."""
+    p = zero_one_potentials(3, 20, 0.1, memo_bits=10)
+    votes = np.array([3.0, 3.0, 5.0])
+    for chances, best in ((np.array([0.25, 0.25, 0.5]), 2), (np.array([0.4, 0.4, 0.2]), 0)):
+        kinds = fast._kinds_of(p, votes)
+        assert fast._cheapest_by_columns(p, 10, votes, chances, np.empty(3), kinds) == best
+    # of two labels, the cost of each is the chance of the other
+    p = zero_one_potentials(2, 20, 0.1, memo_bits=10)
+    votes, chances = np.array([3.0, 5.0]), np.array([0.5, 0.5])
+    assert fast._cheapest_by_columns(p, 10, votes, chances, np.empty(2), fast._kinds_of(p, votes)) == -1
+    assert fast.cheapest_label(p, 10, votes, chances, np.empty(2)) == 0
 
 
 @pytest.mark.plain

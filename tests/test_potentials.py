@@ -29,11 +29,11 @@ def as_votes(state: tuple[int, ...]) -> np.ndarray:
 
 
 def cost_rows(p: potential_tables.Potentials, m: int, votes: np.ndarray) -> np.ndarray:
-    """D(r, l) of eq. (5): where r is certain, `cheapest_label` works on row r alone, or on none if all of D is 0."""
-    rows = np.zeros((p.k, p.k))
-    for r in range(p.k):
-        fast.cheapest_label(p, m, votes, np.eye(p.k)[r], rows[r])
-    return rows
+    """D(r, l) of eq. (5), from the costs of eq. (4); a row of weight 0 is 0."""
+    rows = np.array([[fast.potential_after(p, m, r, votes, l) for l in range(p.k)] for r in range(p.k)])
+    rows = np.maximum(rows - np.diag(rows)[:, None], 0.0)
+    weights = rows.sum(axis=1, keepdims=True)
+    return np.divide(rows, weights, out=np.zeros_like(rows), where=weights > fast.RESOLUTION)
 
 
 def late_state(k: int, n_learners: int, m: int, seed: int) -> tuple[int, tuple[int, ...]]:

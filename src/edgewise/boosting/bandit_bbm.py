@@ -26,7 +26,7 @@ from edgewise.boosting.stream_classifier import shares_of
 from edgewise.theory.bandit_bounds import bandit_majority_bound, excess_noise, theory_rate
 from edgewise.theory.bandit_estimates import ESTIMATES
 from edgewise.theory.bounds import Bound
-from edgewise.theory.potential_tables import Potentials, zero_one_potentials
+from edgewise.theory.potential_tables import COST_MEMO_BITS, Potentials, zero_one_potentials
 
 
 class BanditBBM(StreamBandit):
@@ -153,7 +153,7 @@ class BanditBBM(StreamBandit):
         )
 
     def _potentials(self, k: int) -> Potentials:
-        return zero_one_potentials(k, self.n_estimators, self.edge)
+        return zero_one_potentials(k, self.n_estimators, self.edge, COST_MEMO_BITS)
 
     def _decaying_rates(self, k: int, rounds: np.ndarray) -> Any:
         return theory_rate(k, self.n_estimators, rounds)

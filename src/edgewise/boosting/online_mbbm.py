@@ -23,7 +23,7 @@ from edgewise.boosting.stream_classifier import StreamClassifier
 from edgewise.boosting.stream_ensemble import CHUNK_ROWS
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.theory.bounds import Bound, majority_bound
-from edgewise.theory.potential_tables import Potentials, zero_one_potentials
+from edgewise.theory.potential_tables import COST_MEMO_BITS, Potentials, zero_one_potentials
 
 
 class OnlineMBBM(StreamClassifier):
@@ -110,7 +110,9 @@ class OnlineMBBM(StreamClassifier):
         return Plan(k, POTENTIAL, 0, LABEL_VOTES[self.vote], 0, bound, 1.0, False, 1.0, 1.0, False)
 
     def _potentials(self, k: int) -> Potentials:
-        return zero_one_potentials(k, self.n_estimators, self.edge, direct=LABEL_VOTES[self.vote] != COST)
+        if LABEL_VOTES[self.vote] == COST:
+            return zero_one_potentials(k, self.n_estimators, self.edge, COST_MEMO_BITS)
+        return zero_one_potentials(k, self.n_estimators, self.edge, direct=True)
 
     @property
     def edges_(self) -> np.ndarray:

@@ -8,7 +8,8 @@ Jung, Goetz, Tewari: "Online Multiclass Boosting" (NeurIPS 2017), eq. (16). How 
 | u_gamma^r          | `right`, `wrong`           | chance that the baseline draws r, and each other label         |
 
 For N = 100 the tables take 1 to 5 MB: they grow with N^2, and with k up to `POWERS_BUDGET`. The memo takes 36 bytes for
-each of its 2**memo_bits places, 9 MB as a rule, however many states come up: a new one takes the place of the oldest.
+each of its 2**memo_bits places, 9 MB as a rule (`COST_MEMO_BITS`: 38 MB, for whoever asks for costs of many labels), of
+which no more is used than states come up: a new one takes the place of the oldest.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import numpy as np
 
 from edgewise._states import state
 
+# Memo of whoever asks for the costs of several votes: a larger one keeps them until they are asked for again.
+COST_MEMO_BITS = 20
 # Chances and coefficients that are left out: as small as the rounding error of a potential.
 NEGLIGIBLE = 1e-15
 # Up to so many labels the sum (16) itself is quicker than Cauchy's integral.
@@ -74,8 +77,14 @@ class Potentials(NamedTuple):
     total: np.ndarray  # [4, point]: two complex sums
     kinds: np.ndarray  # [k]: labels with equal votes are of one kind
     members: np.ndarray  # [3, k]: size, first and second label of each kind
+    # by kind
     kind_costs: np.ndarray  # [k]
-    kind_chances: np.ndarray  # [k]
+    kind_chances: np.ndarray  # [k]: of all its labels together
+    tops: np.ndarray  # [k]: of the likeliest
+    bounds: np.ndarray  # [k]: what its labels cost at least
+    least: np.ndarray  # [k]: C(r, r), with r of this kind
+    scales: np.ndarray  # [k]: 1/w
+    row_keys: np.ndarray  # [k, 3]: the keys of the votes, and how many labels may catch up
 
 
 def zero_one_potentials(
@@ -171,6 +180,11 @@ def zero_one_potentials(
         members=np.zeros((3, k), np.int64),
         kind_costs=np.zeros(k),
         kind_chances=np.zeros(k),
+        tops=np.zeros(k),
+        bounds=np.zeros(k),
+        least=np.zeros(k),
+        scales=np.zeros(k),
+        row_keys=np.zeros((k, 3), np.int64),
     )
 
 
@@ -179,8 +193,8 @@ def shared_out(potentials: Potentials, n: int) -> tuple[Potentials, ...]:
     if n == 1:
         return (potentials,)
     places = max(1, potentials.memo_index.size >> (n - 1).bit_length())
-    fields = ("leads", "sizes", "product", "total", "kinds", "members", "kind_costs", "kind_chances")
-    rooms: dict[str, np.ndarray] = {name: getattr(potentials, name) for name in fields}
+    scratch = Potentials._fields[Potentials._fields.index("leads") :]
+    rooms: dict[str, np.ndarray] = {name: getattr(potentials, name) for name in scratch}
     several = []
     for _ in range(n):
         own: dict[str, Any] = {name: np.zeros(room.shape, room.dtype) for name, room in rooms.items()}

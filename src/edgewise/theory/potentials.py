@@ -134,6 +134,45 @@ def _costs_of_kind(p: Potentials, m: int, votes: np.ndarray, n_kinds: int, kind:
     return 1.0 / weight if weight > RESOLUTION else 0.0
 
 
+@subroutine
+def _begin_rows(p: Potentials, m: int, votes: np.ndarray, n_kinds: int) -> float:
+    """For every kind of the true label: C(r, r) of eq. (4), 1/w (0 if w is 0) and the keys of the votes for it.
+
+    The state before the vote knows both (`judged`), with errors of up to RESOLUTION: what these make of the sum of all
+    rows of D is returned.
+    """
+    blurred = 0.0
+    for kind in range(n_kinds):
+        r = p.members[1, kind]
+        p.least[kind] = p.scales[kind] = 0.0
+        place = _place(p, m + 1, r, votes, -1) if p.kind_chances[kind] > 0.0 else LOST
+        if place >= 0 and p.memo_values[place, 1] > 0.5 * RESOLUTION * p.wrong:
+            blurred += p.kind_chances[kind] * min(1.0, RESOLUTION * p.wrong / p.memo_values[place, 1])
+            if _weight_at(p, place) > 0.0:
+                p.scales[kind] = 1.0 / _weight_at(p, place)
+                p.least[kind] = _loss_at(p, place) - p.wrong * _weight_at(p, place)
+                key, check, bounded = _keys(p, m, r, votes, int(votes[r]))
+                p.row_keys[kind, 0] = key
+                p.row_keys[kind, 1] = check
+                p.row_keys[kind, 2] = bounded
+    return blurred
+
+
+@subroutine
+def _column(p: Potentials, m: int, votes: np.ndarray, n_kinds: int, kind: int) -> float:
+    """D(r, l) of eq. (5) for l of this kind into `p.kind_costs`, by the kind of r; their sum, weighted by chances."""
+    total = 0.0
+    for of_right in range(n_kinds):
+        p.kind_costs[of_right] = 0.0
+        if p.scales[of_right] > 0.0 and p.members[0, kind] - (of_right == kind) > 0:
+            r, l = p.members[1, of_right], p.members[2 if of_right == kind else 1, kind]
+            key, check, bounded = p.row_keys[of_right, 0], p.row_keys[of_right, 1], p.row_keys[of_right, 2]
+            cost = _loss_at(p, _place_after(p, m, r, votes, int(votes[r]), l, key, check, bounded))
+            p.kind_costs[of_right] = max(cost - p.least[of_right], 0.0) * p.scales[of_right]
+        total += p.kind_chances[of_right] * p.kind_costs[of_right]
+    return total
+
+
 @kernel
 def _decided(p: Potentials, m: int, votes: np.ndarray) -> bool:
     """Whether the leading label wins whatever the next vote is: then all of D is 0."""
@@ -146,14 +185,68 @@ def _decided(p: Potentials, m: int, votes: np.ndarray) -> bool:
 
 @subroutine
 def cheapest_label(p: Potentials, m: int, votes: np.ndarray, chances: np.ndarray, costs: np.ndarray) -> int:
-    """The label l for which the sum over r of chances(r) D(r, l) is least; `costs` is working room.
-
-    A row of D is nonnegative and sums to 1 or 0, so it changes the difference of two labels' sums by chances(r) at
-    most. Rows come in order of their chances, and as a rule one or two settle which label is cheapest.
-    """
+    """The label l for which the sum over r of chances(r) D(r, l) is least; `costs` is working room."""
     if _decided(p, m, votes):
         return 0
     n_kinds = _kinds_of(p, votes)
+    best = _cheapest_by_columns(p, m, votes, chances, costs, n_kinds)
+    return best if best >= 0 else _cheapest_by_rows(p, m, votes, chances, costs, n_kinds)
+
+
+@subroutine
+def _cheapest_by_columns(
+    p: Potentials, m: int, votes: np.ndarray, chances: np.ndarray, costs: np.ndarray, n_kinds: int
+) -> int:
+    """The cheapest label, or -1 if rounding might decide which one is.
+
+    D(r, l) grows with the votes of l: one more vote for l is the worse for r, the further l is ahead (docs/theory.md).
+    So a column of D, that of all labels with the same votes, bounds the costs of labels with more votes from below, and
+    as a rule two or three columns settle which label is cheapest.
+    """
+    for kind in range(n_kinds):
+        p.kind_chances[kind] = 0.0
+        p.tops[kind] = 0.0
+        p.bounds[kind] = 0.0
+    for l in range(p.k):
+        costs[l] = np.inf
+        p.kind_chances[p.kinds[l]] += chances[l]
+        p.tops[p.kinds[l]] = max(p.tops[p.kinds[l]], chances[l])
+    clear = CLEAR + 2.0 * _begin_rows(p, m, votes, n_kinds)
+    least = np.inf
+    for _ in range(n_kinds):
+        kind = _next_kind(p, votes, n_kinds, least + clear)
+        if kind < 0:
+            break
+        total = _column(p, m, votes, n_kinds, kind)
+        own = p.kind_costs[kind]
+        p.bounds[kind] = np.inf
+        least = min(least, total - p.tops[kind] * own)
+        for other in range(n_kinds):
+            if votes[p.members[1, other]] > votes[p.members[1, kind]]:
+                p.bounds[other] = max(p.bounds[other], total - p.tops[other] * p.kind_costs[other])
+        for l in range(p.k):
+            if p.kinds[l] == kind:
+                costs[l] = total - chances[l] * own
+    best = 0
+    for l in range(1, p.k):
+        if costs[l] < costs[best]:
+            best = l
+    for l in range(p.k):
+        equal = p.kinds[l] == p.kinds[best] and chances[l] == chances[best]
+        if costs[l] <= costs[best] + clear and not equal:
+            return -1
+    return best
+
+
+@subroutine
+def _cheapest_by_rows(
+    p: Potentials, m: int, votes: np.ndarray, chances: np.ndarray, costs: np.ndarray, n_kinds: int
+) -> int:
+    """The cheapest label; ties (up to rounding) go to the lowest.
+
+    A row of D is nonnegative and sums to 1 or 0, so it changes the difference of two labels' sums by chances(r) at
+    most. Rows come in order of their chances until what is left cannot change which label is cheapest.
+    """
     left = 0.0
     for kind in range(n_kinds):
         p.kind_chances[kind] = 0.0
@@ -183,6 +276,18 @@ def cheapest_label(p: Potentials, m: int, votes: np.ndarray, chances: np.ndarray
         if second - costs[best] > left + CLEAR:
             return best
     return cheapest(costs)
+
+
+@kernel
+def _next_kind(p: Potentials, votes: np.ndarray, n_kinds: int, limit: float) -> int:
+    """The kind whose labels may cost least, of several the one with the fewest votes; -1 if all cost more than that."""
+    best = -1
+    for kind in range(n_kinds):
+        if p.bounds[kind] <= limit and p.bounds[kind] < np.inf:
+            fewer = best >= 0 and votes[p.members[1, kind]] < votes[p.members[1, best]]
+            if best < 0 or p.bounds[kind] < p.bounds[best] or (p.bounds[kind] == p.bounds[best] and fewer):
+                best = kind
+    return best
 
 
 @routine
