@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import edgewise as ew
 from edgewise.theory import potentials as fast
 from edgewise.theory.losses import cheapest
-from edgewise.theory.potential_tables import zero_one_potentials
+from edgewise.theory.potential_tables import Potentials, zero_one_potentials
 from tests.naive import potentials as naive
 from tests.test_potentials import as_votes, cost_rows, late_state, states
 
@@ -193,6 +193,13 @@ def test_one_more_vote_is_worse_the_further_its_label_is_ahead(k: int, edge: Fra
     assert strict >= 10
 
 
+def sorted_out(p: Potentials, votes: np.ndarray, chances: np.ndarray) -> int:
+    """Labels by kind, with their chances, as `cheapest_label` begins; how many kinds."""
+    n_kinds = fast._kinds_of(p, votes)
+    p.kind_chances[:] = np.bincount(p.kinds, chances, minlength=p.k)
+    return n_kinds
+
+
 def test_few_columns_settle_most_votes() -> None:
     """In states of a real run and with chances of all sorts, most votes need less than half of all potentials."""
     draw = np.random.default_rng(5)
@@ -205,11 +212,10 @@ def test_few_columns_settle_most_votes() -> None:
         if fast._decided(p, m, votes):
             continue
         open_games += 1
-        kinds = fast._kinds_of(p, votes)
-        by_columns = fast._cheapest_by_columns(p, m, votes, chances, costs, kinds)
+        by_columns = fast._cheapest_by_columns(p, m, votes, chances, costs, sorted_out(p, votes, chances))
         asked += int(p.memo_next[0])
         p = zero_one_potentials(26, 100, 0.1, memo_bits=10)
-        by_rows = fast._cheapest_by_rows(p, m, votes, chances, costs, fast._kinds_of(p, votes))
+        by_rows = fast._cheapest_by_rows(p, m, votes, chances, costs, sorted_out(p, votes, chances))
         all_of_them += int(p.memo_next[0])
         assert by_columns in (-1, by_rows)
         settled += by_columns >= 0
@@ -223,12 +229,12 @@ def test_what_rounding_might_decide_is_left_to_whole_rows() -> None:
     p = zero_one_potentials(3, 20, 0.1, memo_bits=10)
     votes = np.array([3.0, 3.0, 5.0])
     for chances, best in ((np.array([0.25, 0.25, 0.5]), 2), (np.array([0.4, 0.4, 0.2]), 0)):
-        kinds = fast._kinds_of(p, votes)
+        kinds = sorted_out(p, votes, chances)
         assert fast._cheapest_by_columns(p, 10, votes, chances, np.empty(3), kinds) == best
     # of two labels, the cost of each is the chance of the other
     p = zero_one_potentials(2, 20, 0.1, memo_bits=10)
     votes, chances = np.array([3.0, 5.0]), np.array([0.5, 0.5])
-    assert fast._cheapest_by_columns(p, 10, votes, chances, np.empty(2), fast._kinds_of(p, votes)) == -1
+    assert fast._cheapest_by_columns(p, 10, votes, chances, np.empty(2), sorted_out(p, votes, chances)) == -1
     assert fast.cheapest_label(p, 10, votes, chances, np.empty(2)) == 0
 
 

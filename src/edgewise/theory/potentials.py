@@ -33,7 +33,7 @@ from edgewise.theory.winning_chances import winning_chances
 
 # Importances and row sums of costs below this are rounding errors of two potentials that agree, and count as 0.
 RESOLUTION = 1e-12
-# Expected costs that differ by more than this, and by more than what is left to add, differ after rounding, too.
+# Expected costs that differ by more than this differ after rounding, too.
 CLEAR = 1e-9
 # States that need no place in the memo: the label can no longer win, or no longer lose.
 LOST, WON = -1, -2
@@ -189,6 +189,10 @@ def cheapest_label(p: Potentials, m: int, votes: np.ndarray, chances: np.ndarray
     if _decided(p, m, votes):
         return 0
     n_kinds = _kinds_of(p, votes)
+    for kind in range(n_kinds):
+        p.kind_chances[kind] = 0.0
+    for l in range(p.k):
+        p.kind_chances[p.kinds[l]] += chances[l]
     best = _cheapest_by_columns(p, m, votes, chances, costs, n_kinds)
     return best if best >= 0 else _cheapest_by_rows(p, m, votes, chances, costs, n_kinds)
 
@@ -204,12 +208,10 @@ def _cheapest_by_columns(
     as a rule two or three columns settle which label is cheapest.
     """
     for kind in range(n_kinds):
-        p.kind_chances[kind] = 0.0
         p.tops[kind] = 0.0
         p.bounds[kind] = 0.0
     for l in range(p.k):
         costs[l] = np.inf
-        p.kind_chances[p.kinds[l]] += chances[l]
         p.tops[p.kinds[l]] = max(p.tops[p.kinds[l]], chances[l])
     clear = CLEAR + 2.0 * _begin_rows(p, m, votes, n_kinds)
     least = np.inf
@@ -242,39 +244,14 @@ def _cheapest_by_columns(
 def _cheapest_by_rows(
     p: Potentials, m: int, votes: np.ndarray, chances: np.ndarray, costs: np.ndarray, n_kinds: int
 ) -> int:
-    """The cheapest label; ties (up to rounding) go to the lowest.
-
-    A row of D is nonnegative and sums to 1 or 0, so it changes the difference of two labels' sums by chances(r) at
-    most. Rows come in order of their chances until what is left cannot change which label is cheapest.
-    """
-    left = 0.0
-    for kind in range(n_kinds):
-        p.kind_chances[kind] = 0.0
+    """The cheapest label from all of D, each row divided by its sum; ties (up to rounding) go to the lowest label."""
     for l in range(p.k):
         costs[l] = 0.0
-        left += chances[l]
-        p.kind_chances[p.kinds[l]] += chances[l]
-    for _ in range(n_kinds):
-        kind = 0
-        for other in range(1, n_kinds):
-            if p.kind_chances[other] > p.kind_chances[kind]:
-                kind = other
-        chance = p.kind_chances[kind]
-        p.kind_chances[kind] = -1.0
-        left -= chance
+    for kind in range(n_kinds):
         scale = _costs_of_kind(p, m, votes, n_kinds, kind)
-        best = 0
-        second = np.inf
         for l in range(p.k):
-            of_others = chance - chances[l] if p.kinds[l] == kind else chance
+            of_others = p.kind_chances[kind] - chances[l] if p.kinds[l] == kind else p.kind_chances[kind]
             costs[l] += of_others * scale * p.kind_costs[p.kinds[l]]
-            if costs[l] < costs[best]:
-                second = costs[best]
-                best = l
-            elif l != best:
-                second = min(second, costs[l])
-        if second - costs[best] > left + CLEAR:
-            return best
     return cheapest(costs)
 
 
