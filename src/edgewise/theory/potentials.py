@@ -297,11 +297,11 @@ def mixed_costs(p: Potentials, m: int, votes: np.ndarray, kept: np.ndarray, cost
     right = 0.0
     for kind in range(n_kinds):
         r = p.members[1, kind]
-        own = potential_after(p, m, r, votes, r)
+        least = potential_after(p, m, r, votes, r)
         for l in range(p.k):
             if p.kinds[l] == kind:
-                costs[l] += kept[l] * own
-                right += kept[l] * own
+                costs[l] += kept[l] * least
+                right += kept[l] * least
     return right
 
 
