@@ -305,11 +305,11 @@ def mixed_costs(p: Potentials, m: int, votes: np.ndarray, kept: np.ndarray, cost
     return right
 
 
-@kernel
+@subroutine
 def _place(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int) -> int:
     """Where the memo keeps what is true of votes + e_extra with `draws` draws to go; LOST or WON where that is known.
 
-    Inlined, and all that a state found in the memo costs: one pass over the votes.
+    All that a state found in the memo costs: one pass over the votes.
     """
     own = int(votes[label]) + (label == extra)
     key, check, bounded = _keys(p, draws, label, votes, own)
@@ -333,7 +333,7 @@ def _keys(p: Potentials, draws: int, label: int, votes: np.ndarray, own: int) ->
     return key, check, bounded
 
 
-@kernel
+@subroutine
 def _place_after(
     p: Potentials, draws: int, label: int, votes: np.ndarray, own: int, extra: int, key: int, check: int, bounded: int
 ) -> int:
