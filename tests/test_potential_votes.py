@@ -103,6 +103,20 @@ def test_guesses_do_not_depend_on_the_way_of_summing(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.plain
+@pytest.mark.parametrize("k", [3, 5])
+def test_a_state_is_one_however_it_is_reached(k: int) -> None:
+    """The memo finds what one more vote leads to under the votes that have it already."""
+    p = zero_one_potentials(k, 12, 0.1, memo_bits=10)
+    for state in states(k, 3, 15, seed=6):
+        for extra in range(k):
+            after = fast.potential_after(p, 6, 0, as_votes(state), extra)
+            written = int(p.memo_next[0])
+            assert fast.potential(p, 6, 0, as_votes(naive.plus(state, extra))) == after
+            assert p.memo_next[0] == written
+    assert written > 10
+
+
+@pytest.mark.plain
 @pytest.mark.parametrize("k", [2, 3, 5])
 @pytest.mark.parametrize("edge", EDGES)
 def test_learners_in_turn_are_judged_as_each_alone(k: int, edge: float) -> None:
