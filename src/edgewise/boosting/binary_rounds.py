@@ -10,7 +10,7 @@ import math
 
 from edgewise._compile import routine
 from edgewise.boosting.bandit_schema import LEARNING, VOTING, explore, hear, note_moments
-from edgewise.boosting.learning import gather, tree_learns, tree_returns, tree_speaks
+from edgewise.boosting.learning import aside, gather, n_numeric, tree_learns, tree_returns, tree_speaks
 from edgewise.learners.forest.distribution import leaf_probabilities
 from edgewise.learners.forest.layout import has_room
 from edgewise.theory.bandit_estimates import FULL, estimate, propensity
@@ -26,10 +26,10 @@ def vote_in_round(plan, learners, committee, known, chunk, t, cast, s):
     note_moments(forest, chunk.means[t], chunk.variances[t])
     for i in range(learners.kind.size):
         first = learners.slot[i]
-        gather(forest, first, chunk.numeric[t], chunk.nominal[t], s)
+        gather(forest, first, chunk.numeric[t], chunk.nominal[t], s, aside(s))
         for r in range(mean.size):
             _, mode = tree_speaks(forest, first + r, 0, s)
-            leaf_probabilities(forest, forest.child[s.node[0]], s.shape[0], s.bayes[0], mode, s.evidence, s.tree_p)
+            leaf_probabilities(forest, forest.child[s.node[0]], n_numeric(s), s.bayes[0], mode, s.evidence, s.tree_p)
             cast.shares[t, i, r] = 2.0 * s.tree_p[1] - 1.0
             mean[r] += committee.weight[i, r] * cast.shares[t, i, r]
         cast.votes[t, i] = cast.experts[t, i] = heaviest(mean)

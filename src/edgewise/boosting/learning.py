@@ -6,7 +6,7 @@ import math
 
 from edgewise._compile import kernel, part, subroutine
 from edgewise._lanes import WIDTH, all_known, gathered, leading, store
-from edgewise.boosting.state import BINARY, FOREIGN, GIVEN, GROUP, LINEAR, MEMORY, TREE
+from edgewise.boosting.state import BINARY, FOR, FOREIGN, GIVEN, GROUP, LINEAR, MEMORY, PLACE, TREE
 from edgewise.learners.forest.distribution import leaf_labels, leaf_probabilities
 from edgewise.learners.forest.growing import find_leaf, learn
 from edgewise.learners.forest.layout import ADAPTIVE, MAJORITY, MIXED
@@ -16,11 +16,13 @@ from edgewise.theory.experts import heaviest
 
 
 @kernel
-def gather(forest, tree, numeric, nominal, s):
+def gather(forest, tree, numeric, nominal, s, place):
     """Copy the features that a tree uses, in its own order, and find the slots of codes that are not missing.
 
     Room beyond the last numeric feature is filled up with missing ones.
     """
+    s.gathered[PLACE] = place
+    x, codes, slots, shape = s.x[place], s.codes[place], s.slots[place], s.shape[place]
     columns = forest.numeric[tree]
     m = 0
     while m < columns.size and columns[m] >= 0:
@@ -29,37 +31,78 @@ def gather(forest, tree, numeric, nominal, s):
     for j in range(0, m, WIDTH):
         value = gathered(numeric, columns, j, m)
         complete = complete and all_known(value)
-        store(s.x, j, leading(m - j, value, math.nan))
+        store(x, j, leading(m - j, value, math.nan))
     columns, offset = forest.nominal[tree], forest.offset[tree]
     c, told = 0, 0
     while c < columns.size and columns[c] >= 0:
         code = nominal[columns[c]]
-        s.codes[c] = code
+        codes[c] = code
         if code >= 0:
-            s.slots[0, told] = offset[c] + code
-            s.slots[1, told] = offset[c + 1] - 1
+            slots[0, told] = offset[c] + code
+            slots[1, told] = offset[c + 1] - 1
             told += 1
         c += 1
-    s.shape[0] = m
-    s.shape[1] = c
-    s.shape[2] = 1 if complete else 0
-    s.shape[3] = told
+    shape[0] = m
+    shape[1] = c
+    shape[2] = 1 if complete else 0
+    shape[3] = told
+
+
+@kernel
+def aside(s):
+    """The place for a row that is gathered for one tree."""
+    return s.x.shape[0] - 1
+
+
+@kernel
+def n_numeric(s):
+    """How many numeric features there are in the row in hand."""
+    return s.shape[s.gathered[PLACE], 0]
+
+
+@kernel
+def same_columns(forest, a, b):
+    """Whether two trees use the same features, in the same order."""
+    same = True
+    for j in range(forest.numeric.shape[1]):
+        same &= forest.numeric[a, j] == forest.numeric[b, j]
+    for j in range(forest.nominal.shape[1]):
+        same &= forest.nominal[a, j] == forest.nominal[b, j]
+    return same
+
+
+@subroutine
+def gather_ahead(learners, forest, i, end, chunk, s):
+    """Before learner i goes through a chunk: gather all rows at once, if it and the next one see the same of them.
+
+    Where rows were gathered for the tree before, and this one sees the same, nothing is left to do.
+    """
+    tree, before = learners.slot[i], s.gathered[FOR]
+    if learners.kind[i] != TREE:
+        return
+    if before >= 0 and same_columns(forest, before, tree):
+        s.gathered[FOR] = tree
+    elif i + 1 < end and learners.kind[i + 1] == TREE and same_columns(forest, tree, learners.slot[i + 1]):
+        for t in range(chunk.labels.size):
+            gather(forest, tree, chunk.numeric[t], chunk.nominal[t], s, t)
+        s.gathered[FOR] = tree
 
 
 @part
 def tree_speaks(forest, tree, g, s):
     """The label one tree names, and by which predictor; remembers who spoke, for when the tree learns."""
-    node, s.reached[g] = find_leaf(forest, tree, s.x, s.codes)
+    place = s.gathered[PLACE]
+    node, s.reached[g] = find_leaf(forest, tree, s.x[place], s.codes[place])
     s.node[g] = node
     s.majority[g], s.bayes[g], mode = leaf_labels(
         forest,
         tree,
         forest.child[node],
-        s.x,
-        s.slots,
-        s.shape[0],
-        s.shape[3],
-        s.shape[2] == 1,
+        s.x[place],
+        s.slots[place],
+        s.shape[place, 0],
+        s.shape[place, 3],
+        s.shape[place, 2] == 1,
         s.evidence,
         s.shares,
         s.scalings,
@@ -74,10 +117,13 @@ def learner_speaks(learners, known, i, chunk, t, in_full, s):
     if learners.kind[i] != TREE:
         other_speaks(known, learners.kind[i], slot, chunk, t, s)
         return heaviest(s.p)
-    gather(forest, slot, chunk.numeric[t], chunk.nominal[t], s)
+    if s.gathered[FOR] == slot:
+        s.gathered[PLACE] = t
+    else:
+        gather(forest, slot, chunk.numeric[t], chunk.nominal[t], s, aside(s))
     label, mode = tree_speaks(forest, slot, 0, s)
     if in_full or mode == MIXED:
-        leaf_probabilities(forest, forest.child[s.node[0]], s.shape[0], s.bayes[0], mode, s.evidence, s.p)
+        leaf_probabilities(forest, forest.child[s.node[0]], n_numeric(s), s.bayes[0], mode, s.evidence, s.p)
     return heaviest(s.p) if mode == MIXED else label
 
 
@@ -87,11 +133,11 @@ def other_speaks(known, kind, slot, chunk, t, s):
     bank, forest, numeric, nominal = known.bank, known.forest, chunk.numeric[t], chunk.nominal[t]
     means, variances = chunk.means[t], chunk.variances[t]
     if kind == GROUP:
-        gather(forest, slot, numeric, nominal, s)
+        gather(forest, slot, numeric, nominal, s, aside(s))
         total = 0.0
         for g in range(s.p.size):
             _, mode = tree_speaks(forest, slot + g, g, s)
-            leaf_probabilities(forest, forest.child[s.node[g]], s.shape[0], s.bayes[g], mode, s.evidence, s.tree_p)
+            leaf_probabilities(forest, forest.child[s.node[g]], n_numeric(s), s.bayes[g], mode, s.evidence, s.tree_p)
             s.p[g] = s.tree_p[1]
             total += s.p[g]
         for r in range(s.p.size):
@@ -127,11 +173,12 @@ def learner_returns(learners, known, i, chunk, t, s):
 @part
 def tree_returns(forest, tree, numeric, nominal, s):
     """Bring one tree back to an example; which of its leaf's predictors are right matters to adaptive leaves only."""
-    gather(forest, tree, numeric, nominal, s)
+    place = aside(s)
+    gather(forest, tree, numeric, nominal, s, place)
     if forest.mode[tree] == ADAPTIVE:
         tree_speaks(forest, tree, 0, s)
     else:
-        s.node[0], s.reached[0] = find_leaf(forest, tree, s.x, s.codes)
+        s.node[0], s.reached[0] = find_leaf(forest, tree, s.x[place], s.codes[place])
 
 
 @part
@@ -165,6 +212,7 @@ def other_learns(known, kind, slot, chunk, t, label, w, s):
 @part
 def tree_learns(forest, tree, g, chunk, t, label, w, s):
     """One tree learns the example it has just spoken of, as the g-th of those who did."""
+    place = s.gathered[PLACE]
     learn(
         forest,
         tree,
@@ -172,12 +220,12 @@ def tree_learns(forest, tree, g, chunk, t, label, w, s):
         s.reached[g],
         s.majority[g],
         s.bayes[g],
-        s.x,
-        s.codes,
-        s.slots,
-        s.shape[0],
-        s.shape[1],
-        s.shape[3],
+        s.x[place],
+        s.codes[place],
+        s.slots[place],
+        s.shape[place, 0],
+        s.shape[place, 1],
+        s.shape[place, 3],
         label,
         w,
         # what a tree learns of the columns' spread includes this example

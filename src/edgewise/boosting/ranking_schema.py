@@ -21,7 +21,7 @@ import numpy as np
 from edgewise._compile import kernel, routine
 from edgewise.boosting.calibration import calibrate, relevance
 from edgewise.boosting.extending import with_own
-from edgewise.boosting.learning import label_set_learns, learner_speaks
+from edgewise.boosting.learning import gather_ahead, label_set_learns, learner_speaks
 from edgewise.boosting.ranking_state import (
     BEST,
     DISTRIBUTION,
@@ -156,6 +156,7 @@ def run_label_sets(plan, learners, committee, potentials, known, need, chunk, tr
     n_learners = learners.kind.size
     for i in range(first[0], last[0]):
         to_go = n_learners - 1 - i
+        gather_ahead(learners, known.forest, i, last[0], chunk, s)
         for t in range(first[1] if i == first[0] else 0, last[1]):
             size = chunk.labels[t]
             if size > 0 and not has_room(known.forest, size, need):

@@ -30,7 +30,7 @@ import numpy as np
 from edgewise._compile import routine, subroutine
 from edgewise.boosting.calibration import learn_sharpness, sharpen
 from edgewise.boosting.extending import with_own
-from edgewise.boosting.learning import learner_learns, learner_speaks
+from edgewise.boosting.learning import gather_ahead, learner_learns, learner_speaks
 from edgewise.boosting.rules import (
     cheapest_vote,
     drifted,
@@ -100,6 +100,7 @@ def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chu
         trees = k if learners.kind[i] == GROUP else 1
         to_go = n_learners - 1 - i
         factor = step_factor(plan.loss, i)
+        gather_ahead(learners, known.forest, i, last[0], chunk, s)
         for t in range(first[1] if i == first[0] else 0, last[1]):
             label = chunk.labels[t]
             if label >= 0 and not has_room(known.forest, trees, need):

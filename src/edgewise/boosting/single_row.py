@@ -12,7 +12,7 @@ import numpy as np
 from edgewise._compile import routine
 from edgewise.boosting.extending import with_own
 from edgewise.boosting.schema import follow_experts, run_chunk, run_contexts, run_moments
-from edgewise.boosting.state import GROUP, Chunk, Ensemble, Knowledge, make_scratch, make_trace
+from edgewise.boosting.state import FOR, GROUP, Chunk, Ensemble, Knowledge, make_scratch, make_trace
 from edgewise.learners.forest.layout import enlarged, room_needed
 
 BEGIN = -1
@@ -31,6 +31,7 @@ def play_row(plan, learners, committee, potentials, known, need, in_scores, chun
             trace.scores[0, l] = 0.0
         for i in range(learners.kind.size):
             trace.restarts[i, 0] = False
+        s.gathered[FOR] = -1
     start = max(first, 0)
     end = (learners.kind.size, 1)
     at, _ = run_chunk(plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, (start, 0), end)
@@ -50,7 +51,7 @@ class SingleRow:
         k, n_experts = ensemble.plan.n_labels, ensemble.committee.mistakes.size
         width = ensemble.forests[0].moments.shape[1]
         self.trace = make_trace(1, ensemble.learners.kind.size, n_experts, k)
-        self.scratch = make_scratch(ensemble.forests[0], ensemble.bank, k, 0)
+        self.scratch = make_scratch(ensemble.forests[0], ensemble.bank, k, 0, 1)
         self.need = room_needed(ensemble.forests[0])
         self.trees = k if (ensemble.learners.kind == GROUP).any() else 1
         self.code, self.rounds, self.context = np.zeros((3, 1), np.int64)

@@ -32,6 +32,7 @@ OWN = 16
 # Columns of Committee.costs; POISSON keeps the weight of right and of wrong votes there.
 OF_VOTE, OF_RIGHT = 0, 1
 RIGHT, WRONG = 0, 1
+FOR, PLACE = 0, 1  # Scratch.gathered
 
 
 @state
@@ -116,11 +117,14 @@ class Trace(NamedTuple):
 class Scratch(NamedTuple):
     """Working room of one kernel call."""
 
-    x: np.ndarray
-    codes: np.ndarray
-    shape: np.ndarray  # numeric features, nominal ones, whether no numeric value is missing, codes that are not missing
+    # What a tree sees of each row of a chunk, if several see the same, and in a place more of the row in hand, if not
+    x: np.ndarray  # [places, numeric features in fours]
+    codes: np.ndarray  # [places, nominal features]
+    slots: np.ndarray  # [places, 2, codes that are not missing] where they are counted, and their features' sums
+    # [places, 4] numeric features, nominal ones, whether no numeric value is missing, codes that are not missing
+    shape: np.ndarray
+    gathered: np.ndarray  # [2] FOR which tree all rows were, or -1; PLACE of the row in hand
     evidence: np.ndarray
-    slots: np.ndarray  # [2, codes that are not missing] where they are counted, and their features' sums
     shares: np.ndarray
     scalings: np.ndarray
     split: SplitRoom
@@ -141,15 +145,17 @@ class Scratch(NamedTuple):
     taught: np.ndarray
 
 
-def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int) -> Scratch:
+def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int, rows: int = 0) -> Scratch:
+    """Room for chunks of as many rows; 0 if each tree gathers rows for itself."""
     per_tree = forest.row.shape[1]
     labels = max(k, per_tree)
     return Scratch(
-        x=np.zeros(forest.gauss.shape[2]),
-        codes=np.zeros(forest.nominal.shape[1], np.int32),
-        shape=np.zeros(4, np.int64),
+        x=np.empty((rows + 1, forest.gauss.shape[2])),
+        codes=np.empty((rows + 1, forest.nominal.shape[1]), np.int32),
+        slots=np.empty((rows + 1, 2, forest.nominal.shape[1]), np.int64),
+        shape=np.empty((rows + 1, 4), np.int64),
+        gathered=np.array([-1, 0]),
         evidence=np.zeros(labels),
-        slots=np.zeros((2, forest.nominal.shape[1]), np.int64),
         shares=np.zeros(forest.nominal.shape[1]),
         scalings=np.zeros(labels, np.int64),
         split=make_split_room(forest),

@@ -54,7 +54,8 @@ def turns(learners: Learners, block: range, foreign: ForeignBank, chunk: Any, s:
 def play_blocks(ensemble: Any, own: Own, chunk: Any, trees: int, play: Play) -> Passage:
     """Let every block of an ensemble play a chunk; a forest in which `trees` trees may find no room is enlarged."""
     for b, block in enumerate(blocks(ensemble.learners.kind.size, len(ensemble.forests))):
-        s = make_scratch(ensemble.forests[b], ensemble.bank, ensemble.plan.n_labels, len(ensemble.foreign.copies))
+        n_foreign, rows = len(ensemble.foreign.copies), len(chunk.labels)
+        s = make_scratch(ensemble.forests[b], ensemble.bank, ensemble.plan.n_labels, n_foreign, rows)
         need = room_needed(ensemble.forests[b])
         for turn in turns(ensemble.learners, block, ensemble.foreign, chunk, s):
             at = turn.first
