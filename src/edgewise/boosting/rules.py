@@ -6,7 +6,16 @@ import math
 
 from edgewise._compile import kernel, part
 from edgewise.boosting.state import OF_RIGHT, OF_VOTE, POTENTIAL, PROBABILITY, UNIFORM
-from edgewise.theory.losses import cheapest, cost_row, expected_costs, feasible, largest_right_cost, shared_step
+from edgewise.theory.losses import (
+    LOGISTIC,
+    cheapest,
+    cost_row,
+    costs_after_vote,
+    expected_costs,
+    feasible,
+    largest_right_cost,
+    shared_step,
+)
 from edgewise.theory.potentials import cheapest_label
 
 LEAST_ERROR = 1e-10  # Oza's log((1 - e)/e) is infinite at e = 0
@@ -90,13 +99,16 @@ def gradient_importance(plan, committee, i, right, t, k):
 
 
 @part
-def gradient_step(plan, committee, i, scores, costs, vote, p, label, w, step):
+def gradient_step(plan, committee, i, scores, costs, odds, vote, p, label, w, step):
     """Scores take the vote; learner i's edge and weight move; `costs` becomes the cost row at the new scores."""
     committee.costs[i, OF_VOTE] += w * cost_of_vote(plan, costs, vote, p)
     committee.costs[i, OF_RIGHT] += w * costs[label]
     alpha = committee.weight[i]
     take_vote(plan, scores, vote, p, alpha)
-    cost_row(plan.loss, scores, label, costs)
+    if plan.loss == LOGISTIC and plan.vote != PROBABILITY:
+        costs_after_vote(scores, label, vote, alpha, odds, costs)
+    else:
+        cost_row(plan.loss, scores, label, costs)
     # f'(alpha) is the cost of the vote at the new scores: eq. (10), (38), (41)
     slope = cost_of_vote(plan, costs, vote, p)
     committee.weight[i] = min(max(alpha - step * w * slope, plan.weight_low), plan.weight_high)

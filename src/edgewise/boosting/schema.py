@@ -115,11 +115,13 @@ def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chu
             w = chunk.weights[t]
             w_learner = 0.0
             if plan.rule == GRADIENT and label >= 0:
-                costs = trace.costs[t]
+                costs, odds = trace.costs[t], trace.odds[t]
                 if i == 0:
                     cost_row(plan.loss, scores, label, costs)
+                    for l in range(k):
+                        odds[l] = 1.0  # all scores are 0
                 w_learner = gradient_importance(plan, committee, i, costs[label], chunk.rounds[t], k)
-                gradient_step(plan, committee, i, scores, costs, vote, s.p, label, w, factor * trace.steps[t])
+                gradient_step(plan, committee, i, scores, costs, odds, vote, s.p, label, w, factor * trace.steps[t])
             elif plan.rule == POTENTIAL and label >= 0:
                 raw, excess = judged(potentials, to_go, label, scores, vote, trace.ahead[t])
                 w_learner = raw / plan.importance_bound

@@ -100,6 +100,7 @@ class Trace(NamedTuple):
 
     scores: np.ndarray  # [n, k] of the expert reached so far
     costs: np.ndarray  # [n, k] GRADIENT: cost row at these scores
+    odds: np.ndarray  # [n, k] GRADIENT, logistic loss: what cost rows are made of, see `costs_after_vote`
     steps: np.ndarray  # [n] GRADIENT: how far learner weights move
     rate: np.ndarray  # [n] POISSON: lambda
     ahead: np.ndarray  # [n, 2] POTENTIAL: potential and importance at the votes so far
@@ -180,6 +181,7 @@ def make_trace(n: int, n_learners: int, n_experts: int, k: int) -> Trace:
     return Trace(
         scores=np.zeros((n, k)),
         costs=np.zeros((n, k)),
+        odds=np.zeros((n, k)),
         steps=np.zeros(n),
         rate=np.zeros(n),
         ahead=np.zeros((n, 2)),

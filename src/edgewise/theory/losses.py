@@ -30,6 +30,8 @@ LOSSES = {"logistic": LOGISTIC, "exponential": EXPONENTIAL, "square_hinge": SQUA
 
 # A vote must be cheaper by more than rounding to displace a lower label: equal costs are common and exact in theory.
 TIE = 1e-12
+# Beyond these, odds of labels are no longer carried on: a factor more and they might be 0 or infinite.
+LEAST_ODDS, MOST_ODDS = 1e-200, 1e200
 
 
 @kernel
@@ -124,6 +126,43 @@ def logistic_slopes(scores, label, out):
     for l in range(scores.size):
         total += out[l]
     return total
+
+
+@kernel
+def costs_after_vote(scores, label, vote, alpha, odds, out):
+    """`cost_row` of the logistic loss once the score of `vote` has risen by alpha.
+
+    Kept from vote to vote are odds(l) = exp(s(label) - s(l)), which a vote multiplies: one exponential does for all
+    labels. Each product may round, as may each sum in the scores. Odds too small or too large to be multiplied on are
+    taken from the scores.
+    """
+    extreme = False
+    if vote == label:
+        factor = math.exp(alpha)
+        for l in range(scores.size):
+            odds[l] *= factor
+            extreme |= (odds[l] < LEAST_ODDS) | (odds[l] > MOST_ODDS)
+            out[l] = 1.0 / (1.0 + odds[l])
+        odds[label] = 1.0
+    else:
+        odds[vote] *= math.exp(-alpha)
+        extreme = (odds[vote] < LEAST_ODDS) | (odds[vote] > MOST_ODDS)
+        out[vote] = 1.0 / (1.0 + odds[vote])
+    if extreme:
+        fresh_odds(scores, label, odds, out)
+    out[label] = 0.0
+    total = 0.0
+    for l in range(scores.size):
+        total += out[l]
+    out[label] = -total
+
+
+@subroutine
+def fresh_odds(scores, label, odds, out):
+    """What `costs_after_vote` keeps, and the slopes, from the scores."""
+    for l in range(scores.size):
+        odds[l] = math.exp(scores[label] - scores[l])
+        out[l] = 1.0 / (1.0 + odds[l])
 
 
 @kernel
