@@ -63,6 +63,14 @@ def numeric_evidence(gauss, constant, class_weight, x, m, complete):
 
 
 @kernel
+def next_seen(rows, r):
+    """The first class from r on of which there is a statistics row; their number if there is none."""
+    while r < rows.size and rows[r] < 0:
+        r += 1
+    return r
+
+
+@kernel
 def nominal_likelihoods(forest, leaf, slots, told, weighed, likelihoods, shares, scalings):
     """Fill `likelihoods` with the probability of all codes under every class, up to a common factor.
 
@@ -86,20 +94,25 @@ def nominal_likelihoods(forest, leaf, slots, told, weighed, likelihoods, shares,
         whole &= (share > 0.0) & (margin[slots[1, j]] == seen)
     tiny = not whole
     if whole:
-        odd = told % 2
-        for r in range(rows.size):
-            if rows[r] >= 0:
-                counts = forest.counts[rows[r]]
-                inverse = 1.0 / (counts[slots[1, 0]] + 1.0)
-                product = weights[r] if weighed else 1.0
-                if odd == 1:
-                    product *= (counts[slots[0, 0]] + shares[0]) * inverse
-                inverse *= inverse
-                for j in range(odd, told, 2):  # by two: fewer products wait for each other
-                    both = (counts[slots[0, j]] + shares[j]) * (counts[slots[0, j + 1]] + shares[j + 1])
-                    product *= both * inverse
-                likelihoods[r] = product
-                tiny |= product < PRODUCT_BOTTOM
+        a = next_seen(rows, 0)
+        while a < rows.size:  # by two classes: they share the look for slots and shares
+            b = next_seen(rows, a + 1)
+            b = b if b < rows.size else a
+            of_a, of_b = forest.counts[rows[a]], forest.counts[rows[b]]
+            inverse_a, inverse_b = 1.0 / (of_a[slots[1, 0]] + 1.0), 1.0 / (of_b[slots[1, 0]] + 1.0)
+            product_a, product_b = (weights[a], weights[b]) if weighed else (1.0, 1.0)
+            if told % 2 == 1:
+                product_a *= (of_a[slots[0, 0]] + shares[0]) * inverse_a
+                product_b *= (of_b[slots[0, 0]] + shares[0]) * inverse_b
+            inverse_a *= inverse_a
+            inverse_b *= inverse_b
+            for j in range(told % 2, told, 2):  # and by two features: fewer products wait for each other
+                u, v = slots[0, j], slots[0, j + 1]
+                product_a *= (of_a[u] + shares[j]) * (of_a[v] + shares[j + 1]) * inverse_a
+                product_b *= (of_b[u] + shares[j]) * (of_b[v] + shares[j + 1]) * inverse_b
+            likelihoods[a], likelihoods[b] = product_a, product_b
+            tiny |= (product_a < PRODUCT_BOTTOM) | (product_b < PRODUCT_BOTTOM)
+            a = next_seen(rows, b + 1)
     if tiny:
         scaled_likelihoods(forest, leaf, weighed, whole, told, likelihoods, slots, shares, scalings)
     return True
