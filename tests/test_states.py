@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import operator
 from typing import NamedTuple
 
 import numba
 import numpy as np
 import pytest
+from numba.core.types.functions import BaseFunction
 
 from edgewise import _inner
 from edgewise._compile import kernel, routine, subroutine
@@ -168,6 +171,43 @@ def test_inner_functions_have_no_machine_code_until_python_calls_them():
         assert found.library.get_pointer_to_function(found.fndesc.llvm_func_name) == 0
     assert twice_doubled(5) == 20
     assert twice_doubled(0.25) == 1.0
+
+
+@compiled
+def test_what_operators_mean_is_asked_once_while_compiling_and_as_ever_after():
+    resolve = BaseFunction.get_call_type
+    asked = []
+
+    def counted(function, context, args, kws):
+        asked.append((function.typing_key, args))
+        return resolve(function, context, args, kws)
+
+    def sums(x, i):
+        return (x[i] + x[i + 1]) + (x[i + 2] + x[i + 3]) * max(x[0], 1.0), i + 1
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BaseFunction, "get_call_type", counted)
+        compiled = routine(sums)
+        assert compiled(np.arange(5.0), 1) == ((1.0 + 2.0) + (3.0 + 4.0), 2)
+        assert BaseFunction.get_call_type is counted
+    assert len([1 for function, _ in asked if function is operator.getitem]) == len(
+        {args for function, args in asked if function is operator.getitem}
+    )
+    assert len(compiled.signatures) == 1
+    assert compiled(np.arange(5), np.int32(1)) == ((1 + 2) + (3 + 4), 2)  # other types, other meanings
+
+
+@compiled
+def test_an_error_while_compiling_leaves_numba_as_it_was():
+    before = BaseFunction.get_call_type, gc.get_threshold()
+
+    @routine
+    def no_sum(x):
+        return x + "one"
+
+    with pytest.raises(numba.TypingError):
+        no_sum(1.0)
+    assert (BaseFunction.get_call_type, gc.get_threshold()) == before
 
 
 def place(array, table, i, j):

@@ -156,3 +156,38 @@ def test_logistic_survives_scores_far_apart():
     assert row.tolist() == [-1.0, 1.0]
     kernels.cost_row(kernels.LOGISTIC, scores, 1, row)
     assert row.tolist() == [0.0, 0.0]
+
+
+votes = st.lists(st.tuples(st.booleans(), st.integers(0, 5), st.floats(-2.0, 2.0)), max_size=120)
+
+
+def costs_after(k: int, label: int, cast: list[tuple[int, float]]) -> tuple[np.ndarray, np.ndarray]:
+    """The cost row that is carried from vote to vote, from scores of 0 on, and the scores at its end."""
+    scores, odds, row = np.zeros(k), np.ones(k), np.full(k, 0.5)
+    for vote, alpha in cast:
+        scores[vote] += alpha
+        kernels.costs_after_vote(scores, label, vote, alpha, odds, row)
+    return scores, row
+
+
+@few
+@given(k=st.integers(2, 6), label=st.integers(0, 5), cast=votes)
+def test_cost_rows_carried_from_vote_to_vote(k, label, cast):
+    label %= k
+    cast = [(label if right else vote % k, alpha) for right, vote, alpha in cast]
+    scores, row = costs_after(k, label, cast)
+    if cast:
+        assert row == pytest.approx(naive.cost_matrix("logistic", scores.tolist())[label], rel=1e-11, abs=1e-14)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_cost_rows_far_beyond_what_odds_can_hold_and_back(sign):
+    """Odds of exp(2000) are not a number; once the scores are back where they were, so is the cost row."""
+    away, back = [(1, 2.0 * sign)] * 1000, [(1, -2.0 * sign)] * 999
+    _, far = costs_after(3, 1, away)
+    expected = [0.0, 0.0, 0.0] if sign > 0.0 else [1.0, -2.0, 1.0]
+    assert far.tolist() == expected
+    scores, near = costs_after(3, 1, away + back)
+    assert near == pytest.approx(naive.cost_matrix("logistic", scores.tolist())[1], rel=1e-11)
+    _, wrong = costs_after(3, 1, [(2, 2.0 * sign)] * 1000 + [(2, -2.0 * sign)] * 999)
+    assert wrong == pytest.approx(naive.cost_matrix("logistic", [0.0, 0.0, 2.0 * sign])[1], rel=1e-11)

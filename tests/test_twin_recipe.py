@@ -384,6 +384,18 @@ def test_mixed_committees_with_everything_on(seed):
     assert_same_run(stream, mixed_committee(seed, stream), 2 + seed % 6, seed, **options)
 
 
+@pytest.mark.parametrize("chunk_size", [1, 7, 256])
+@pytest.mark.parametrize("seed", [pytest.param(930, marks=pytest.mark.plain), 931, 932, 933])
+def test_trees_that_see_the_same_columns_and_trees_that_do_not(seed, chunk_size):
+    """Trees that follow each other share the rows of a chunk if they see the same of them, and only then."""
+    import edgewise as ew
+
+    stream = random_stream(seed, weighted=True)
+    whole, part = some_tree(seed, stream, max_features=None), some_tree(seed, stream, max_features=1)
+    committee = [whole, whole, part, part, whole, ew.SoftmaxRegression(), whole, part, whole, whole]
+    assert_same_run(stream, committee, 10, seed, **PAPER | {"vote": "argmax", "chunk_size": chunk_size})
+
+
 @pytest.mark.parametrize("follow", ["draw", "best"])
 @pytest.mark.parametrize("seed", [950, 951, 952])
 def test_chunks_and_calls_change_no_bit(seed, follow):
