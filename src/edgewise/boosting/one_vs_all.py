@@ -44,12 +44,14 @@ class OneVsAllOLM(AdaBoostOLM):
     def _labels_apart(self, k: int) -> int:
         return 2
 
-    def _run_chunk(self, chunk: Chunk, in_scores: bool) -> Generator[None, None, tuple[Trace, np.ndarray, np.ndarray]]:
+    def _run_chunk(
+        self, chunk: Chunk, in_scores: bool, kept: bool
+    ) -> Generator[None, None, tuple[Trace, np.ndarray, np.ndarray]]:
         margins = np.zeros((chunk.labels.size, self.classes_.size))
         restarts = np.zeros((self._ensemble.learners.kind.size, chunk.labels.size), bool)
         for r, ensemble in enumerate(self._ensembles):
             binary = np.where(chunk.labels >= 0, chunk.labels == r, -1)
-            trace, _, scores = yield from run(ensemble, chunk._replace(labels=binary), True)
+            trace, _, scores = yield from run(ensemble, chunk._replace(labels=binary), True, kept)
             margins[:, r] = scores[:, 1] - scores[:, 0]
             restarts |= trace.restarts
         return trace._replace(restarts=restarts), margins.argmax(axis=1), margins

@@ -72,15 +72,15 @@ from edgewise.theory.potentials import judged
 
 
 @subroutine
-def learner_alone(plan, committee, i, vote, averaged, chunk, trace, t, s):
+def learner_alone(plan, committee, i, vote, alpha, averaged, chunk, trace, t, s):
     """Let learner i alone be expert N + i: it names the label it votes for, and its scores are its term of the sum."""
-    expert = trace.votes.shape[0] + i
+    expert = committee.weight.size + i
     trace.expert_labels[expert, t] = vote
     trace.expert_losses[expert, t] = committee.mistakes[expert]
     if averaged:
         for l in range(s.alone.size):
             s.alone[l] = 0.0
-        take_vote(plan, s.alone, vote, s.p, trace.learner_weights[i, t])
+        take_vote(plan, s.alone, vote, s.p, alpha)
         blend(False, committee.mistakes[expert], s.alone, trace.mean[t], trace.total[t])
     if chunk.labels[t] >= 0 and vote != chunk.labels[t]:
         committee.mistakes[expert] += chunk.weights[t]
@@ -96,6 +96,7 @@ def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chu
     k = trace.scores.shape[1]
     n_learners = learners.kind.size
     in_full = plan.vote != ARGMAX or plan.rule == UNIFORM
+    kept = trace.votes.size > 0
     for i in range(first[0], last[0]):
         trees = k if learners.kind[i] == GROUP else 1
         to_go = n_learners - 1 - i
@@ -110,8 +111,7 @@ def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chu
             vote = named
             if plan.vote == COST:
                 vote = cheapest_vote(plan, potentials, scores, to_go, s)
-            trace.votes[i, t] = vote
-            trace.learner_weights[i, t] = committee.weight[i]
+            alpha = committee.weight[i]
             w = chunk.weights[t]
             w_learner = 0.0
             if plan.rule == GRADIENT and label >= 0:
@@ -146,11 +146,14 @@ def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chu
             if averaged:
                 blend(i == 0, committee.mistakes[i], scores, trace.mean[t], trace.total[t])
             if plan.single_experts:
-                learner_alone(plan, committee, i, vote, averaged, chunk, trace, t, s)
+                learner_alone(plan, committee, i, vote, alpha, averaged, chunk, trace, t, s)
+            if kept:
+                trace.votes[i, t] = vote
+                trace.learner_weights[i, t] = alpha
+                trace.importances[i, t] = w_learner if label >= 0 else 0.0
             if label >= 0:
                 if best != label:
                     committee.mistakes[i] += w
-                trace.importances[i, t] = w_learner
                 w_learner *= learners.scale[i] * w
                 learner_learns(learners, known, i, chunk, t, label, w_learner, s)
                 if plan.restart and learners.kind[i] == TREE and drifted(committee.errors[i], named != label):
@@ -210,12 +213,15 @@ def follow_experts(plan, committee, chunk, trace, losses, gaps, weights, labels,
 
 
 def run(
-    ensemble: Ensemble, chunk: Chunk, in_scores: bool
+    ensemble: Ensemble, chunk: Chunk, in_scores: bool, kept: bool = False
 ) -> Generator[None, None, tuple[Trace, np.ndarray, np.ndarray]]:
-    """Predict, then learn, every example of a chunk: a passage that gives trace, guesses, and scores if asked for."""
+    """Predict, then learn, every example of a chunk: a passage that gives trace, guesses, and scores if asked for.
+
+    `kept` asks for what learners did as well (`Trace`).
+    """
     plan, learners, committee, forests, _, memory, potentials, _, own = ensemble
     n, k, n_experts = chunk.labels.size, plan.n_labels, committee.mistakes.size
-    trace = make_trace(n, learners.kind.size, n_experts, k)
+    trace = make_trace(n, learners.kind.size, n_experts, k, kept)
     trees = k if (learners.kind == GROUP).any() else 1
     through, own = with_own(run_chunk, own)
     run_moments(forests[0], chunk)

@@ -106,9 +106,10 @@ class Trace(NamedTuple):
     ahead: np.ndarray  # [n, 2] POTENTIAL: potential and importance at the votes so far
     mean: np.ndarray  # [n, k] GRADIENT: scores of the experts so far, summed with their Hedge weights
     total: np.ndarray  # [n, 2] sum of these weights, and the least loss that they are relative to
-    votes: np.ndarray  # [N, n]
-    learner_weights: np.ndarray  # [N, n] alpha as used in this round
-    importances: np.ndarray  # [N, n]
+    # [N, n] what learners did, or [0, n] where nobody asks: vote, alpha as used in this round, importance
+    votes: np.ndarray
+    learner_weights: np.ndarray
+    importances: np.ndarray
     expert_labels: np.ndarray  # [E, n]
     expert_losses: np.ndarray  # [E, n] mistakes before this round
     restarts: np.ndarray  # [N, n] whether the tree began anew after this example
@@ -176,8 +177,8 @@ def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int, rows:
     )
 
 
-def make_trace(n: int, n_learners: int, n_experts: int, k: int) -> Trace:
-    by_learner = (n_learners, n)  # written for every learner and example, or zero
+def make_trace(n: int, n_learners: int, n_experts: int, k: int, kept: bool = False) -> Trace:
+    by_learner = (n_learners if kept else 0, n)  # written for every learner and example
     return Trace(
         scores=np.zeros((n, k)),
         costs=np.zeros((n, k)),
@@ -189,10 +190,10 @@ def make_trace(n: int, n_learners: int, n_experts: int, k: int) -> Trace:
         total=np.zeros((n, 2)),
         votes=np.empty(by_learner, np.int32),
         learner_weights=np.empty(by_learner),
-        importances=np.zeros(by_learner),
+        importances=np.empty(by_learner),
         expert_labels=np.empty((n_experts, n), np.int32),
         expert_losses=np.empty((n_experts, n)),
-        restarts=np.zeros(by_learner, bool),
+        restarts=np.zeros((n_learners, n), bool),
     )
 
 

@@ -238,7 +238,7 @@ class StreamClassifier(StreamEnsemble):
                 np.zeros((size + 1, width)),
                 np.zeros((size + 1, width)),
             )
-            trace, guesses[part], decisions[part] = yield from self._run_chunk(chunk, in_scores)
+            trace, guesses[part], decisions[part] = yield from self._run_chunk(chunk, in_scores, keep is not None)
             if trace.restarts.any():
                 self.restarts_ += [(int(rounds[part][t]), int(i)) for t, i in np.argwhere(trace.restarts.T)]
             if keep is not None:
@@ -250,8 +250,10 @@ class StreamClassifier(StreamEnsemble):
         self._flow((passage(*part) for part in self._parts(codes >= 0)), codes >= 0, in_turn=in_turn)
         return guesses, decisions
 
-    def _run_chunk(self, chunk: Chunk, in_scores: bool) -> Generator[None, None, tuple[Trace, np.ndarray, np.ndarray]]:
-        return run(self._ensemble, chunk, in_scores)
+    def _run_chunk(
+        self, chunk: Chunk, in_scores: bool, kept: bool
+    ) -> Generator[None, None, tuple[Trace, np.ndarray, np.ndarray]]:
+        return run(self._ensemble, chunk, in_scores, kept)
 
     def _probabilities(self, decisions: np.ndarray) -> np.ndarray:
         """Shares of the scores, which are sums of non-negative votes."""
