@@ -161,7 +161,7 @@ def costs_after_vote(scores, label, vote, alpha, odds, out):
 def fresh_odds(scores, label, odds, out):
     """What `costs_after_vote` keeps, and the slopes, from the scores."""
     for l in range(scores.size):
-        odds[l] = math.exp(scores[label] - scores[l])
+        odds[l] = exp(scores[label] - scores[l])
         out[l] = 1.0 / (1.0 + odds[l])
 
 
