@@ -142,6 +142,7 @@ def test_parameters_are_those_of_the_core(name):
         ("AdaBoostOLM", "balance", 600, {"follow": "draw"}),
         ("AdaBoostOLM", "electricity", 2000, {"drift": "restart"}),
         ("AdaBoostOLM", "balance", 300, {"single_experts": True}),
+        ("AdaBoostOLM", "car", 300, {"loss": "logistic", "vote": "argmax"}),
         ("OnlineMBBM", "balance", 400, {}),
         ("OzaBoost", "car", 600, {}),
         ("OzaBoost", "electricity", 2000, {}),

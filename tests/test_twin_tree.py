@@ -186,14 +186,15 @@ def test_forest_says_and_grows_what_plain_trees_do(seed, leaf):
 
 @pytest.mark.plain
 @pytest.mark.parametrize("missing", [0.0, 0.1])
-def test_products_of_many_codes_do_not_underflow(missing):
+@pytest.mark.parametrize(("k", "sure"), [(2, 0), (2, 1), (3, 0), (3, 1), (3, 2)])
+def test_products_of_many_codes_do_not_underflow(k, sure, missing):
     """A class needs no scaling where its codes are sure, another four or more: only the exponents tell them apart."""
     from edgewise import HoeffdingForest, HoeffdingTree
 
     rng = np.random.default_rng(5)
-    n, width, k = 36, 480, 3
+    n, width = 36, 480
     y = np.arange(n) % k
-    usual = np.where(y[:, None] > 0, rng.integers(0, 6, (n, width)), 0)  # the first class has one code throughout
+    usual = np.where(y[:, None] != sure, rng.integers(0, 6, (n, width)), 0)  # one class has one code throughout
     values = np.where(rng.random((n, width)) < missing, np.nan, usual.astype(float))
     stream = Stream(values, [True] * width, [6] * width, y, k, rng.uniform(0.5, 2.0, n))
     tree = HoeffdingTree(grace_period=1e9, leaf_prediction="naive_bayes")
