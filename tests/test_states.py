@@ -185,15 +185,14 @@ def test_what_operators_mean_is_asked_once_while_compiling_and_as_ever_after():
     def sums(x, i):
         return (x[i] + x[i + 1]) + (x[i + 2] + x[i + 3]) * max(x[0], 1.0), i + 1
 
+    # not `routine`: what is found on disk is not compiled
+    compiled = numba.njit(nogil=True, error_model="numpy", _nrt=False, **_inner.ROUTINE)(sums)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BaseFunction, "get_call_type", counted)
-        compiled = routine(sums)
         assert compiled(np.arange(5.0), 1) == ((1.0 + 2.0) + (3.0 + 4.0), 2)
         assert BaseFunction.get_call_type is counted
-    assert len([1 for function, _ in asked if function is operator.getitem]) == len(
-        {args for function, args in asked if function is operator.getitem}
-    )
-    assert len(compiled.signatures) == 1
+    looks = [args for function, args in asked if function is operator.getitem]
+    assert 0 < len(looks) == len(set(looks))
     assert compiled(np.arange(5), np.int32(1)) == ((1 + 2) + (3 + 4), 2)  # other types, other meanings
 
 

@@ -19,7 +19,7 @@ from edgewise.theory.experts import heaviest
 def gather(forest, tree, numeric, nominal, s, place):
     """Copy the features that a tree uses, in its own order, and find the slots of codes that are not missing.
 
-    Room beyond the last numeric feature is filled up with missing ones.
+    They come into the given place of `Scratch`. Room beyond the last numeric feature is filled up with missing ones.
     """
     s.gathered[PLACE] = place
     x, codes, slots, shape = s.x[place], s.codes[place], s.slots[place], s.shape[place]
