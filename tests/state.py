@@ -23,10 +23,13 @@ def forest_state(forest):
                     forest.gauss[row, :, :m].tolist(),
                     float(forest.constant[row]),
                     forest.counts[row, :slots].tolist(),
+                    float(forest.complete[row]),
                 )
                 for row in forest.row[leaf]
             ]
-            return (forest.class_weight[leaf].tolist(), forest.tally[leaf].tolist(), int(forest.examples[leaf]), rows)
+            sums = (int(forest.majority[leaf]), bool(forest.gapped[leaf]), float(forest.complete_sum[leaf]))
+            weights, tally = forest.class_weight[leaf].tolist(), forest.tally[leaf].tolist()
+            return (weights, tally, int(forest.examples[leaf]), rows, *sums)
         below = children(forest, node)
         return (
             int(forest.kind[node]),

@@ -33,7 +33,9 @@ def empty_leaf(k: int, m: int, c: int, *, warm: bool, binary: bool, delta: float
         n_numeric=m,
         categories=np.full(c, CODES),
     )
-    return forest._replace(gauss=np.zeros((k, *forest.gauss.shape[1:])), counts=np.zeros((k, forest.counts.shape[1])))
+    return forest._replace(
+        gauss=np.zeros((k, *forest.gauss.shape[1:])), counts=np.zeros((k, forest.counts.shape[1])), complete=np.zeros(k)
+    )
 
 
 def fill(forest: Forest, X: np.ndarray, codes: np.ndarray, y: np.ndarray, w: np.ndarray) -> None:

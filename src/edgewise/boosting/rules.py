@@ -86,6 +86,14 @@ def uniform_step(plan, committee, rule, i, scores, vote, p, chunk, t):
 
 
 @kernel
+def clipped(x, low, high):
+    """x, or the end of [low, high] that is nearest: what Numba makes of min and max is a call."""
+    if x < low:
+        return low
+    return high if x > high else x
+
+
+@kernel
 def gradient_importance(plan, committee, i, right, t, k):
     """The importance of an example whose right label costs `right`: raised to a power, and relative to its mean."""
     u = -right / largest_right_cost(plan.loss, k)
@@ -111,7 +119,7 @@ def gradient_step(plan, committee, i, scores, costs, odds, vote, p, label, w, st
         cost_row(plan.loss, scores, label, costs)
     # f'(alpha) is the cost of the vote at the new scores: eq. (10), (38), (41)
     slope = cost_of_vote(plan, costs, vote, p)
-    committee.weight[i] = min(max(alpha - step * w * slope, plan.weight_low), plan.weight_high)
+    committee.weight[i] = clipped(alpha - step * w * slope, plan.weight_low, plan.weight_high)
 
 
 @kernel

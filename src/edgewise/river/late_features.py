@@ -20,6 +20,7 @@ from edgewise.learners.forest.layout import (
     slot_offsets,
     statistics_width,
     with_categories,
+    with_gaps,
     with_width,
 )
 from edgewise.learners.hoeffding_tree import HoeffdingTree
@@ -87,6 +88,8 @@ def _with_columns(state: Any, of_trees: np.ndarray, columns: Columns) -> Any:
     numeric, nominal = each[:, ~columns.nominal], each[:, columns.nominal]
     new_numeric = int((~columns.nominal).sum()) - forest.moments.shape[1]
     fresh = columns.n_categories[forest.categories.size :]
+    if fresh.size and isinstance(forest, Forest):
+        forest = with_gaps(forest)
     categories = np.concatenate([forest.categories, fresh])
     offset = slot_offsets(nominal, categories)
     changes: dict[str, Any] = {

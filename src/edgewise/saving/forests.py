@@ -18,14 +18,22 @@ import numpy as np
 
 from edgewise.learners.forest import layout
 from edgewise.learners.forest.growing import fill_constants
-from edgewise.learners.forest.layout import Forest, ranges, slot_offsets, with_width
+from edgewise.learners.forest.layout import Forest, ranges, slot_offsets, sum_slots, with_width
 from edgewise.learners.regression_forest import layout as regression_layout
 from edgewise.learners.regression_forest.layout import RegressionForest
 
 
 def checked_forest(forest: Forest, template: Forest, n_categories: np.ndarray) -> Forest:
     """A forest of a file with what follows from it; ValueError unless its arrays fit together."""
-    forest = _with_offsets(forest, template, n_categories)._replace(constant=np.zeros(len(forest.gauss)))
+    in_sums = forest.complete is template.complete  # the first files of format 1 have all weight in sums of features
+    forest = _with_offsets(forest, template, n_categories)
+    follows = ("constant", "majority", "gapped", *(("complete", "complete_sum") if in_sums else ()))
+    for pool in (layout.LEAVES, layout.ROWS):
+        size = len(forest.class_weight if pool == layout.LEAVES else forest.gauss)
+        blank = {
+            name: np.zeros(size, getattr(template, name).dtype) for name in layout.GROWING[pool] if name in follows
+        }
+        forest = forest._replace(**blank)
     for pool, fields in layout.GROWING.items():
         size = len(getattr(forest, fields[0]))
         for name in fields:
@@ -71,9 +79,27 @@ def checked_forest(forest: Forest, template: Forest, n_categories: np.ndarray) -
     used = rows[rows >= 0]
     _check_owned("rows", used, forest.free_rows, forest.used[layout.ROWS], len(forest.constant))
     of_tree = owner[live & (kind == layout.LEAF)]
+    if in_sums:
+        _take_out_of_sums(forest, leaves, of_tree)
+    forest.majority[leaves] = forest.class_weight[leaves].argmax(axis=1)
+    for tree in range(forest.root.size):
+        own = leaves[of_tree == tree]
+        forest.gapped[own] = (forest.margin[np.ix_(own, sum_slots(forest, tree))] > 0.0).any(axis=1)
     fill_constants(forest, leaves, of_tree)
     tree_rows = np.bincount(of_tree, n_rows, forest.root.size)
     return forest._replace(tree_rows=tree_rows.astype(np.int64))
+
+
+def _take_out_of_sums(forest: Forest, leaves: np.ndarray, of_tree: np.ndarray) -> None:
+    """Where all nominal features of a leaf have the same sums, no example lacked a code: let that be `complete`."""
+    for leaf, tree in zip(leaves.tolist(), of_tree.tolist(), strict=True):
+        rows, slots = forest.row[leaf][forest.row[leaf] >= 0], sum_slots(forest, tree)
+        sums = forest.counts[np.ix_(rows, slots)]
+        if sums.size and (sums == sums[:, :1]).all():
+            forest.complete[rows] = sums[:, 0]
+            forest.complete_sum[leaf] = sums[:, 0].sum()
+            forest.counts[np.ix_(rows, slots)] = 0.0
+            forest.margin[leaf, slots] = 0.0
 
 
 def has_sleepers(forest: Forest) -> bool:

@@ -28,7 +28,8 @@ STORED: dict[str, tuple[str, ...]] = {
     "Calibration": ("curve", "squares", "spread"),
     "Forest": (
         *("categories", "root", "n_nodes", "kind", "feature", "threshold", "child", "width", "fallback", "links"),
-        *("class_weight", "row", "tally", "margin", "examples", "n_rows", "gauss", "counts", "moments"),
+        *("class_weight", "row", "tally", "margin", "complete_sum", "examples", "n_rows"),
+        *("gauss", "counts", "complete", "moments"),
         *("free_leaves", "free_rows", "used"),
     ),
     "RegressionForest": (
@@ -39,11 +40,19 @@ STORED: dict[str, tuple[str, ...]] = {
 # Fields that have another name in a file. Learners in one block have one forest, and a file then holds it and no list.
 NAMES = {"forests": "forest"}
 # What the first files of format 1 do not hold: it then is as in the template.
-LATER = {"Committee": ("sharpness",), "LinearBank": ("products", "ranks", "newton"), "Products": ("ranks",)}
+LATER = {
+    "Committee": ("sharpness",),
+    "LinearBank": ("products", "ranks", "newton"),
+    "Products": ("ranks",),
+    "Forest": ("complete", "complete_sum"),
+}
 # What earlier files hold beside that: it follows from the rest.
 EARLIER = {"Forest": ("constant",)}
 # Follows from the rest: from `categories`, which may have grown, and from the leaves.
-FOLLOWING = {"Forest": ("offset", "tree_rows", "constant", "places"), "RegressionForest": ("offset",)}
+FOLLOWING = {
+    "Forest": ("offset", "tree_rows", "majority", "gapped", "constant", "places"),
+    "RegressionForest": ("offset",),
+}
 # Arrays that are longer than what they hold (`_lanes.in_fours`): of their last axis a file has as much as another's.
 TRIMMED = {"gauss": "numeric"}
 # Tables and memos: a function of the settings that grows as it is asked, to the same numbers.

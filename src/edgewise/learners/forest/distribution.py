@@ -15,9 +15,8 @@ from edgewise.learners.forest.layout import (
     PRECISION,
     RIGHT_BAYES,
     RIGHT_MAJORITY,
-    SEEN,
 )
-from edgewise.theory.experts import heaviest
+from edgewise.learners.forest.statistics import shown
 
 # Factors are multiplied up before a logarithm is taken; these bounds keep the product, and one factor more, a number.
 PRODUCT_TOP, PRODUCT_BOTTOM = 1e100, 1e-100
@@ -84,22 +83,19 @@ def nominal_likelihoods(forest, leaf, slots, told, weighed, likelihoods, shares,
     """
     if told == 0 and not weighed:
         return False
-    rows, margin, seen = forest.row[leaf], forest.margin[leaf], forest.tally[leaf, SEEN]
-    weights = forest.class_weight[leaf]
-    inverse = 1.0 / seen if seen > 0.0 else 0.0
-    whole = told > 0
-    for j in range(told):
-        share = margin[slots[0, j]]
-        shares[j] = share * inverse
-        whole &= (share > 0.0) & (margin[slots[1, j]] == seen)
+    rows, margin, weights = forest.row[leaf], forest.margin[leaf], forest.class_weight[leaf]
+    whole = told > 0 and not forest.gapped[leaf] and forest.complete_sum[leaf] > 0.0
     tiny = not whole
     if whole:
+        inverse = 1.0 / forest.complete_sum[leaf]
+        for j in range(told):
+            shares[j] = margin[slots[0, j]] * inverse  # 0 for a code never seen, which makes all products 0
         a = next_seen(rows, 0)
         while a < rows.size:  # by two classes: they share the look for slots and shares
             b = next_seen(rows, a + 1)
             b = b if b < rows.size else a
             of_a, of_b = forest.counts[rows[a]], forest.counts[rows[b]]
-            inverse_a, inverse_b = 1.0 / (of_a[slots[1, 0]] + 1.0), 1.0 / (of_b[slots[1, 0]] + 1.0)
+            inverse_a, inverse_b = 1.0 / (forest.complete[rows[a]] + 1.0), 1.0 / (forest.complete[rows[b]] + 1.0)
             product_a, product_b = (weights[a], weights[b]) if weighed else (1.0, 1.0)
             if told % 2 == 1:
                 product_a *= (of_a[slots[0, 0]] + shares[0]) * inverse_a
@@ -127,17 +123,17 @@ def scaled_likelihoods(forest, leaf, weighed, whole, told, likelihoods, slots, s
     rows, margin = forest.row[leaf], forest.margin[leaf]
     if not whole:
         for j in range(told):
-            seen = margin[slots[1, j]]
+            seen = forest.complete_sum[leaf] + margin[slots[1, j]]
             shares[j] = margin[slots[0, j]] / seen if seen > 0.0 else 0.0
     scaled = False
     for r in range(rows.size):
         scalings[r] = 0
         if rows[r] >= 0 and (not whole or likelihoods[r] < PRODUCT_BOTTOM):
-            counts = forest.counts[rows[r]]
             product = forest.class_weight[leaf, r] if weighed else 1.0
             for j in range(told):
                 if shares[j] > 0.0:
-                    product *= (counts[slots[0, j]] + shares[j]) / (counts[slots[1, j]] + 1.0)
+                    count, of_class = forest.counts[rows[r], slots[0, j]], shown(forest, rows[r], slots[1, j])
+                    product *= (count + shares[j]) / (of_class + 1.0)
                 if product < PRODUCT_BOTTOM:
                     product *= PRODUCT_TOP
                     scalings[r] += 1
@@ -168,7 +164,7 @@ def leaf_labels(forest, tree, leaf, x, slots, m, told, complete, evidence, share
     """
     mode = forest.mode[tree]
     weights = forest.class_weight[leaf]
-    majority = heaviest(weights)
+    majority = forest.majority[leaf]
     if mode == MAJORITY or forest.n_rows[leaf] == 0:
         return majority, majority, MAJORITY
     rows = forest.row[leaf]

@@ -7,7 +7,7 @@ budget of bytes the leaves that promise least keep no statistics (`sleeping`).
 from __future__ import annotations
 
 from edgewise._compile import kernel, part, routine, subroutine
-from edgewise.learners.forest.inheriting import cut_above, cut_below, drop_code, fill_margin, give, keep_code
+from edgewise.learners.forest.inheriting import cut_above, cut_below, drop_code, give, keep_code, sum_up_classes
 from edgewise.learners.forest.layout import (
     ADAPTIVE,
     ASLEEP,
@@ -33,6 +33,7 @@ from edgewise.learners.forest.statistics import (
     log_density,
     new_row,
     refresh_precision,
+    shown,
     update_counts,
     update_gauss,
 )
@@ -99,6 +100,7 @@ def new_leaf(forest, tree):
     forest.child[node] = leaf
     for r in range(forest.row.shape[1]):
         forest.class_weight[leaf, r] = 0.0
+    forest.majority[leaf] = 0
     forget(forest, leaf)
     forest.examples[leaf] = 0
     return node
@@ -146,7 +148,10 @@ def learn(
             forest.tally[leaf, RIGHT_MAJORITY] += w
         if bayes == label:
             forest.tally[leaf, RIGHT_BAYES] += w
-    forest.class_weight[leaf, label] += w
+    weights, most = forest.class_weight[leaf], forest.majority[leaf]
+    weights[label] += w
+    if weights[label] > weights[most] or (weights[label] == weights[most] and label < most):
+        forest.majority[leaf] = label
     if forest.examples[leaf] == ASLEEP:
         stir(forest, tree, leaf)
         return
@@ -160,7 +165,8 @@ def learn(
         forest.n_rows[leaf] += 1
     update_gauss(forest.gauss[row], x, w, m)
     refresh(forest, tree, row, forest.class_weight[leaf, label], m, means, variances)
-    update_counts(forest.counts[row], forest.margin[leaf], slots, told, w)
+    if c > 0:
+        update_counts(forest, leaf, row, slots, c, told, w)
     if (
         forest.tally[leaf, PENDING] >= forest.grace[tree]
         and forest.examples[leaf] >= 2
@@ -256,8 +262,8 @@ def split_numeric(forest, tree, node, j, threshold, m, means, variances):
             if heir >= 0:
                 cut_below(forest.gauss[row], forest.gauss[heir], j, threshold, weight - under)
                 refresh(forest, tree, heir, weight - under, m, means, variances)
-    fill_margin(forest, forest.child[left])
-    fill_margin(forest, forest.child[right])
+    sum_up_classes(forest, tree, forest.child[left])
+    sum_up_classes(forest, tree, forest.child[right])
     forest.kind[node] = NUMERIC
     forest.feature[node] = j
     forest.threshold[node] = threshold
@@ -277,20 +283,20 @@ def split_binary(forest, tree, node, j, code, m, means, variances):
     for r in range(forest.row.shape[1]):
         row = forest.row[leaf, r]
         if row >= 0:
-            weight = forest.counts[row, last]
+            weight = shown(forest, row, last)
             of_code = forest.counts[row, first_slot + code]
             inside += of_code
             outside += weight - of_code
             heir = give(forest, tree, row, forest.child[equal], r, of_code, weight)
             if heir >= 0:
-                keep_code(forest.counts[row], forest.counts[heir], first_slot, last, code)
+                keep_code(forest, heir, first_slot, last, code, of_code)
                 refresh(forest, tree, heir, of_code, m, means, variances)
             heir = give(forest, tree, row, forest.child[rest], r, weight - of_code, weight)
             if heir >= 0:
-                drop_code(forest.counts[row], forest.counts[heir], first_slot, last, code)
+                drop_code(forest, row, heir, first_slot, last, code, weight - of_code)
                 refresh(forest, tree, heir, weight - of_code, m, means, variances)
-    fill_margin(forest, forest.child[equal])
-    fill_margin(forest, forest.child[rest])
+    sum_up_classes(forest, tree, forest.child[equal])
+    sum_up_classes(forest, tree, forest.child[rest])
     forest.kind[node] = BINARY
     forest.feature[node] = j
     forest.threshold[node] = code
@@ -322,11 +328,11 @@ def split_multiway(forest, tree, node, j, m, means, variances):
                 row = forest.row[leaf, r]
                 if row >= 0:
                     of_code = forest.counts[row, first_slot + v]
-                    heir = give(forest, tree, row, forest.child[child], r, of_code, forest.counts[row, last])
+                    heir = give(forest, tree, row, forest.child[child], r, of_code, shown(forest, row, last))
                     if heir >= 0:
-                        keep_code(forest.counts[row], forest.counts[heir], first_slot, last, v)
+                        keep_code(forest, heir, first_slot, last, v, of_code)
                         refresh(forest, tree, heir, of_code, m, means, variances)
-            fill_margin(forest, forest.child[child])
+            sum_up_classes(forest, tree, forest.child[child])
             if weight > most:
                 most = weight
                 forest.fallback[node] = child

@@ -30,7 +30,7 @@ import numpy as np
 from edgewise._compile import kernel
 from edgewise.learners.forest.layout import HIGH, LOW, MEAN, WEIGHT
 from edgewise.learners.forest.merits import LEAST_BRANCH, THRESHOLDS, TIE
-from edgewise.learners.forest.statistics import deviation
+from edgewise.learners.forest.statistics import deviation, shown
 
 STEPS = 32  # of the tables over z, a unit
 LIMIT = 5
@@ -165,23 +165,24 @@ def guess_numeric(gauss, room, n, j, unit):
 
 
 @kernel
-def guess_binary(counts, present, n, first, last, unit):
+def guess_binary(forest, present, n, first, last, unit):
     """The least and the most that splitting one code of a nominal feature from the rest gains, in units of `unit`."""
     most, least = NO_CANDIDATE, 0.0
     total = 0.0
     for i in range(n):
-        total += counts[present[i], last]
+        total += shown(forest, present[i], last)
     error = NOMINAL_ERROR * total + TIE
     for v in range(first, last):
         equal = 0.0
         inside = 0.0
         for i in range(n):
-            weight, of_class = counts[present[i], last], counts[present[i], v]
+            weight, of_class = shown(forest, present[i], last), forest.counts[present[i], v]
             equal += of_class
             if of_class > 0.0:
-                if of_class > weight:  # sums of the same numbers in another order
+                share = of_class / weight
+                if not 0.0 <= share <= 1.0:  # sums of the same numbers in another order; or what a file says
                     return 0.0, math.inf
-                inside += weight * mixing_guess(of_class / weight)
+                inside += weight * mixing_guess(share)
         if equal > 0.0:
             p = equal / total
             if LEAST_BRANCH - ROUNDING <= p <= 1.0 - LEAST_BRANCH + ROUNDING:

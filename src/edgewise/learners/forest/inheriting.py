@@ -13,6 +13,7 @@ from edgewise._compile import kernel, subroutine
 from edgewise.learners.forest.layout import HIGH, LOW, MEAN, SQUARES, WEIGHT
 from edgewise.learners.forest.normal import normal_below
 from edgewise.learners.forest.statistics import deviation, new_row
+from edgewise.theory.experts import heaviest
 
 LEAST_INHERITANCE = 1e-6  # weight below which a class leaves no statistics to a child
 DENSITY_AT_ZERO = 1.0 / math.sqrt(2.0 * math.pi)
@@ -36,6 +37,7 @@ def give(forest, tree, row, leaf, r, weight, whole):
         forest.gauss[heir, HIGH, j] = forest.gauss[row, HIGH, j]
     for v in range(forest.counts.shape[1]):
         forest.counts[heir, v] = forest.counts[row, v] * share
+    forest.complete[heir] = forest.complete[row] * share
     return heir
 
 
@@ -70,28 +72,40 @@ def cut_below(gauss, heir, j, threshold, weight):
 
 
 @subroutine
-def fill_margin(forest, leaf):
-    """The counts over all classes of a leaf that has inherited them class by class."""
+def sum_up_classes(forest, tree, leaf):
+    """What follows from all that a leaf has inherited class by class: its majority, the counts over all classes."""
+    forest.majority[leaf] = heaviest(forest.class_weight[leaf])
     for r in range(forest.row.shape[1]):
         row = forest.row[leaf, r]
         if row >= 0:
+            forest.complete_sum[leaf] += forest.complete[row]
             for v in range(forest.margin.shape[1]):
                 forest.margin[leaf, v] += forest.counts[row, v]
+    for j in range(forest.nominal.shape[1]):
+        if forest.nominal[tree, j] >= 0 and forest.margin[leaf, forest.offset[tree, j + 1] - 1] > 0.0:
+            forest.gapped[leaf] = True
 
 
 @kernel
-def keep_code(counts, heir, first, last, code):
-    """The split feature of a child for one code."""
+def keep_code(forest, heir, first, last, code, weight):
+    """The split feature of a child for one code, whose weight is that of the class in the child."""
     for v in range(first, last):
-        heir[v] = 0.0
-    heir[first + code] = counts[first + code]
-    heir[last] = counts[first + code]
+        forest.counts[heir, v] = 0.0
+    forest.counts[heir, first + code] = weight
+    all_complete(forest, heir, last, weight)
 
 
 @kernel
-def drop_code(counts, heir, first, last, code):
-    """The split feature of a child for all codes but one."""
+def drop_code(forest, row, heir, first, last, code, weight):
+    """The split feature of a child for all codes but one, which have this weight together."""
     for v in range(first, last):
-        heir[v] = counts[v]
-    heir[first + code] = 0.0
-    heir[last] = counts[last] - counts[first + code]
+        forest.counts[heir, v] = forest.counts[row, v]
+    forest.counts[heir, first + code] = 0.0
+    all_complete(forest, heir, last, weight)
+
+
+@kernel
+def all_complete(forest, heir, last, weight):
+    """Take away what rounding adds to a share of examples none of which lacked the split feature and another one."""
+    if forest.counts[heir, last] == 0.0:
+        forest.complete[heir] = weight

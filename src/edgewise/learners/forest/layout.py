@@ -50,7 +50,8 @@ class Forest(NamedTuple):
     numeric: np.ndarray  # [n, m] columns of the numeric part that tree n uses, -1 after the last
     nominal: np.ndarray  # [n, c] columns of the nominal part, -1 after the last
     categories: np.ndarray  # [columns] number of codes there is room for, per nominal column
-    offset: np.ndarray  # [n, c + 1] first slot of each nominal feature in a row of `counts`; its last slot is the sum
+    # [n, c + 1] first slot of each nominal feature in `counts`: one for each code, and a last one for their sum
+    offset: np.ndarray
     # limits under a budget of bytes; `node_limit` is never above `max_nodes`
     node_limit: np.ndarray  # [n]
     row_limit: np.ndarray  # [n]
@@ -67,15 +68,19 @@ class Forest(NamedTuple):
     links: np.ndarray  # [links] child node of each code, -1 where there is none
     # leaves
     class_weight: np.ndarray  # [leaves, k] weight of each class, with what was inherited at the split
+    majority: np.ndarray  # [leaves] the class of most weight
     row: np.ndarray  # [leaves, k] statistics row of each class, -1 where none was seen since the leaf was made
     tally: np.ndarray  # [leaves, 4]
-    margin: np.ndarray  # [leaves, V] counts of codes over all classes: the sum of the leaf's rows of `counts`
+    margin: np.ndarray  # [leaves, V] counts over all classes: the sum of the leaf's rows of `counts`
+    gapped: np.ndarray  # [leaves] whether there is a sum among them that is not 0
+    complete_sum: np.ndarray  # [leaves] `complete` over all classes
     examples: np.ndarray  # [leaves] learned since the leaf was made or woke, or ASLEEP
     n_rows: np.ndarray  # [leaves] classes seen since the leaf was made
     # statistics rows
     gauss: np.ndarray  # [rows, 6, m in fours]; beyond a tree's features as in a new row
     constant: np.ndarray  # [rows] log(class weight) + sum of log(precision)/2, for naive Bayes
-    counts: np.ndarray  # [rows, V]
+    counts: np.ndarray  # [rows, V] counts of codes; the sum of a feature leaves out examples that lacked no code
+    complete: np.ndarray  # [rows] weight of the examples that lacked no code
     # running moments of every numeric column: count, mean, sum of squares
     moments: np.ndarray  # [3, columns]
     # bookkeeping
@@ -88,8 +93,8 @@ class Forest(NamedTuple):
 GROWING = {
     NODES: ("kind", "feature", "threshold", "child", "width", "fallback"),
     LINKS: ("links",),
-    LEAVES: ("class_weight", "row", "tally", "margin", "examples", "n_rows"),
-    ROWS: ("gauss", "constant", "counts"),
+    LEAVES: ("class_weight", "majority", "row", "tally", "margin", "gapped", "complete_sum", "examples", "n_rows"),
+    ROWS: ("gauss", "constant", "counts", "complete"),
 }
 FREE = {LEAVES: "free_leaves", ROWS: "free_rows"}
 
@@ -138,14 +143,18 @@ def make_forest(
         fallback=np.zeros(leaves, np.int32),
         links=np.zeros(1, np.int32),
         class_weight=np.zeros((leaves, n_labels)),
+        majority=np.zeros(leaves, np.int32),
         row=np.full((leaves, n_labels), -1, np.int32),
         tally=np.zeros((leaves, 4)),
         margin=np.zeros((leaves, max(1, int(offset[:, -1].max(initial=0))))),
+        gapped=np.zeros(leaves, bool),
+        complete_sum=np.zeros(leaves),
         examples=np.zeros(leaves, np.int64),
         n_rows=np.zeros(leaves, np.int64),
         gauss=np.zeros((rows, 6, statistics_width(numeric))),
         constant=np.zeros(rows),
         counts=np.zeros((rows, max(1, int(offset[:, -1].max(initial=0))))),
+        complete=np.zeros(rows),
         moments=np.zeros((3, n_numeric)),
         free_leaves=np.arange(leaves - 1, -1, -1, dtype=np.int32),
         free_rows=np.arange(rows - 1, -1, -1, dtype=np.int32),
@@ -169,6 +178,11 @@ def slot_offsets(nominal: np.ndarray, categories: np.ndarray) -> np.ndarray:
     lists = column_lists(nominal)
     sizes = np.where(lists >= 0, categories[lists] + 1, 0) if categories.size else np.zeros(lists.shape, np.int64)
     return np.concatenate([np.zeros((len(lists), 1), np.int64), np.cumsum(sizes, axis=1)], axis=1)
+
+
+def sum_slots(forest: Forest, tree: int) -> np.ndarray:
+    """The slots in which a tree has the sums of its nominal features."""
+    return forest.offset[tree, 1 : 1 + int((forest.nominal[tree] >= 0).sum())] - 1
 
 
 def statistics_width(numeric: np.ndarray) -> int:
@@ -344,6 +358,20 @@ def with_categories(forest: Forest, categories: np.ndarray) -> Forest:
                     after[held, new : new + size] = before[held, old : old + size]
                     after[held, new_last] = before[held, last]
     return forest._replace(categories=room, offset=offset, counts=counts, margin=margin)
+
+
+def with_gaps(forest: Forest) -> Forest:
+    """The forest, to which nominal columns are about to come that no example has shown: none is complete any more."""
+    counts, margin, gapped = forest.counts.copy(), forest.margin.copy(), forest.gapped.copy()
+    for tree, root in enumerate(forest.root):
+        slots = sum_slots(forest, tree)
+        for leaf in (int(forest.child[node]) for node in nodes_below(forest, int(root)) if forest.kind[node] == LEAF):
+            rows = forest.row[leaf][forest.row[leaf] >= 0]
+            counts[np.ix_(rows, slots)] += forest.complete[rows, None]
+            margin[leaf, slots] += forest.complete_sum[leaf]
+            gapped[leaf] = (margin[leaf, slots] > 0.0).any()
+    none = {"complete": np.zeros_like(forest.complete), "complete_sum": np.zeros_like(forest.complete_sum)}
+    return forest._replace(counts=counts, margin=margin, gapped=gapped, **none)
 
 
 def nodes_below(forest: Forest, root: int) -> Iterator[int]:

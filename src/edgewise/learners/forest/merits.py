@@ -11,7 +11,7 @@ import math
 from edgewise._compile import kernel
 from edgewise.learners.forest.layout import HIGH, LOW, MEAN, WEIGHT
 from edgewise.learners.forest.normal import normal_below
-from edgewise.learners.forest.statistics import deviation
+from edgewise.learners.forest.statistics import deviation, shown
 
 THRESHOLDS = 10  # candidates per numeric feature, evenly spaced inside the range seen, as in MOA
 LEAST_BRANCH = 0.01  # a split needs two branches with this share of the weight, as in MOA
@@ -77,50 +77,50 @@ def numeric_merit(gauss, room, n, j, mass, floor):
 
 
 @kernel
-def counted_impurity(counts, present, n, last):
+def counted_impurity(forest, present, n, last):
     """A nominal feature's counted weight, and that weight times the entropy of its classes: f(n) - sum_c f(n_c)."""
     total = 0.0
     whole = 0.0
     for i in range(n):
-        weight = counts[present[i], last]
+        weight = shown(forest, present[i], last)
         total += weight
         whole += x_log_x(weight)
     return total, x_log_x(total) - whole
 
 
 @kernel
-def nominal_merit(counts, present, n, first, last):
+def nominal_merit(forest, present, n, first, last):
     """Information gain in bits, times the feature's counted weight, of a branch for each code; 0 if no candidate."""
-    total, impurity = counted_impurity(counts, present, n, last)
+    total, impurity = counted_impurity(forest, present, n, last)
     branches = 0.0
     large = 0
     for v in range(first, last):
         weight = 0.0
         for i in range(n):
-            weight += counts[present[i], v]
+            weight += forest.counts[present[i], v]
         if weight > 0.0:
             if weight >= LEAST_BRANCH * total:
                 large += 1
             branches += x_log_x(weight)
             for i in range(n):
-                branches -= x_log_x(counts[present[i], v])
+                branches -= x_log_x(forest.counts[present[i], v])
     if large < 2:
         return 0.0
     return (impurity - branches) * BITS
 
 
 @kernel
-def binary_merit(counts, present, n, first, last):
+def binary_merit(forest, present, n, first, last):
     """The code whose split from all others gains most, and that gain in bits times the feature's counted weight."""
-    total, impurity = counted_impurity(counts, present, n, last)
+    total, impurity = counted_impurity(forest, present, n, last)
     best, chosen = 0.0, 0
     for v in range(first, last):
         equal = 0.0
         inside = 0.0
         for i in range(n):
-            of_class = counts[present[i], v]
+            of_class = forest.counts[present[i], v]
             equal += of_class
-            inside += x_log_x(of_class) + x_log_x(counts[present[i], last] - of_class)
+            inside += x_log_x(of_class) + x_log_x(shown(forest, present[i], last) - of_class)
         rest = total - equal
         if equal >= LEAST_BRANCH * total and rest >= LEAST_BRANCH * total and equal > 0.0:
             merit = (impurity - (x_log_x(equal) + x_log_x(rest) - inside)) * BITS

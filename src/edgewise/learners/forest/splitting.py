@@ -96,9 +96,9 @@ def guess_merits(forest, tree, m, c, n, mass, room):
     for j in range(c):
         first, last = forest.offset[tree, j], forest.offset[tree, j + 1] - 1
         if forest.binary[tree]:
-            room.least[m + j], room.most[m + j] = guess_binary(forest.counts, room.present, n, first, last, unit)
+            room.least[m + j], room.most[m + j] = guess_binary(forest, room.present, n, first, last, unit)
         else:
-            merit = nominal_merit(forest.counts, room.present, n, first, last) / mass
+            merit = nominal_merit(forest, room.present, n, first, last) / mass
             room.least[m + j] = merit
             room.most[m + j] = merit
 
@@ -151,7 +151,7 @@ def best_split(forest, tree, leaf, m, c, room):
             merit, cut = numeric_merit(forest.gauss, room, n, j, mass, max(floor, room.least[j] - slack))
         elif forest.binary[tree]:
             offset = forest.offset[tree]
-            merit, code = binary_merit(forest.counts, room.present, n, offset[j - m], offset[j - m + 1] - 1)
+            merit, code = binary_merit(forest, room.present, n, offset[j - m], offset[j - m + 1] - 1)
             merit /= mass
             cut = float(code)
         else:

@@ -61,6 +61,7 @@ def new_row(forest, tree):
     forest.constant[row] = 0.0
     for v in range(forest.counts.shape[1]):
         forest.counts[row, v] = 0.0
+    forest.complete[row] = 0.0
     return row
 
 
@@ -71,6 +72,8 @@ def forget(forest, leaf):
         forest.row[leaf, r] = -1
     for v in range(forest.margin.shape[1]):
         forest.margin[leaf, v] = 0.0
+    forest.gapped[leaf] = False
+    forest.complete_sum[leaf] = 0.0
     for s in range(forest.tally.shape[1]):
         forest.tally[leaf, s] = 0.0
     forest.n_rows[leaf] = 0
@@ -153,11 +156,28 @@ def half_log(of_products):
 
 
 @kernel
-def update_counts(counts, margin, slots, told, w):
-    """Count the codes that are there for their class and for all; each feature's last slot has the sum."""
+def update_counts(forest, leaf, row, slots, c, told, w):
+    """Count the codes that are there for their class and for all.
+
+    How much weight a feature showed is counted once for all features where an example shows all of them.
+    """
+    counts, margin = forest.counts[row], forest.margin[leaf]
     for j in range(told):
-        slot, last = slots[0, j], slots[1, j]
+        slot = slots[0, j]
         counts[slot] += w
-        counts[last] += w
         margin[slot] += w
-        margin[last] += w
+    if told == c:
+        forest.complete[row] += w
+        forest.complete_sum[leaf] += w
+    else:
+        for j in range(told):
+            last = slots[1, j]
+            counts[last] += w
+            margin[last] += w
+            forest.gapped[leaf] = True
+
+
+@kernel
+def shown(forest, row, last):
+    """The weight of a class's examples that showed the nominal feature whose sum is in the slot `last`."""
+    return forest.complete[row] + forest.counts[row, last]
