@@ -82,7 +82,6 @@ def test_sums_are_sums(missing, warm_start, splits):
     assert check_sums(forest) > 10
     gapped = [bool(forest.gapped[leaf]) for _, leaf in leaves_of(forest)]
     assert any(gapped) if missing else not any(gapped)
-    # a class of weight 0 is inherited as one, and begins a majority anew
     assert forest.majority.any()
 
 
@@ -128,3 +127,13 @@ def test_no_example_is_complete_before_a_new_column(missing):
     assert not forest.complete_sum.any()
     model._ensemble.forests[0] = forest
     np.testing.assert_allclose(model.predict_proba(stream.table()), before, rtol=1e-9)
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("y", [[1, 0], [0, 1], [2, 1, 1, 2, 0, 0], [0, 2, 1, 1, 2, 0]])
+def test_of_classes_of_equal_weight_the_lowest_is_the_majority(y):
+    model = ew.HoeffdingForest(tree(), 1, random_state=1)
+    for t, label in enumerate(y):
+        model.partial_fit([[float(t)]], [label], classes=np.arange(3))
+        check_sums(model._ensemble.forests[0])
+    assert model._ensemble.forests[0].majority[0] == 0

@@ -32,7 +32,7 @@ from edgewise._compile import kernel, routine
 from edgewise._states import state
 from edgewise.boosting.extending import with_own
 from edgewise.boosting.learning import learner_learns, learner_returns, learner_speaks
-from edgewise.boosting.rules import cheapest_vote, cost_of_vote, take_vote
+from edgewise.boosting.rules import cheapest_vote, clipped, cost_of_vote, take_vote
 from edgewise.boosting.state import (
     ARGMAX,
     COST,
@@ -217,7 +217,7 @@ def learn_round(plan, learners, committee, potentials, known, chunk, t, cast, s,
             step = weight_step(plan, n_learners, i, chunk.rounds[t], cast.rates[t])
             # f'(alpha) is the cost of the vote at the new scores, as in `rules.gradient_step`.
             alpha = committee.weight[i] - step * cost_of_vote(plan, costs, vote, share)
-            committee.weight[i] = min(max(alpha, plan.weight_low), plan.weight_high)
+            committee.weight[i] = clipped(alpha, plan.weight_low, plan.weight_high)
             w = relative_importance(plan, committee, i, chunk.rounds[t], w)
         cast.taught[t, i] = label
         cast.importances[t, i] = w

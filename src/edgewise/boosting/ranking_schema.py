@@ -36,6 +36,7 @@ from edgewise.boosting.ranking_state import (
     make_ranking_room,
     make_ranking_trace,
 )
+from edgewise.boosting.rules import clipped
 from edgewise.boosting.schema import run_moments
 from edgewise.boosting.state import BINARY, GRADIENT, OF_RIGHT, OF_VOTE, POTENTIAL, Knowledge, Scratch
 from edgewise.boosting.turns import Place, play_blocks
@@ -191,7 +192,7 @@ def run_label_sets(plan, learners, committee, potentials, known, need, chunk, tr
                     # f'(alpha) is the cost of the vote at the new scores: Section 3.2
                     step = weight * cost_of(costs, room.vote) / math.sqrt(chunk.rounds[t])
                     step *= (plan.weight_high - plan.weight_low) / 4.0
-                    committee.weight[i] = min(max(alpha - step, plan.weight_low), plan.weight_high)
+                    committee.weight[i] = clipped(alpha - step, plan.weight_low, plan.weight_high)
             if size > 0:
                 for l in range(k):
                     room.gains[l] *= weight * learners.scale[i]

@@ -87,7 +87,7 @@ def uniform_step(plan, committee, rule, i, scores, vote, p, chunk, t):
 
 @kernel
 def clipped(x, low, high):
-    """x, or the end of [low, high] that is nearest: what Numba makes of min and max is a call."""
+    """x, or the end of [low, high] that is nearest; min(max(x, low), high) became a call in the loop over learners."""
     if x < low:
         return low
     return high if x > high else x

@@ -26,14 +26,14 @@ from edgewise.learners.regression_forest.layout import RegressionForest
 def checked_forest(forest: Forest, template: Forest, n_categories: np.ndarray) -> Forest:
     """A forest of a file with what follows from it; ValueError unless its arrays fit together."""
     in_sums = forest.complete is template.complete  # the first files of format 1 have all weight in sums of features
-    forest = _with_offsets(forest, template, n_categories)
-    follows = ("constant", "majority", "gapped", *(("complete", "complete_sum") if in_sums else ()))
-    for pool in (layout.LEAVES, layout.ROWS):
-        size = len(forest.class_weight if pool == layout.LEAVES else forest.gauss)
-        blank = {
-            name: np.zeros(size, getattr(template, name).dtype) for name in layout.GROWING[pool] if name in follows
-        }
-        forest = forest._replace(**blank)
+    leaf_slots, row_slots = len(forest.class_weight), len(forest.gauss)
+    forest = _with_offsets(forest, template, n_categories)._replace(
+        constant=np.zeros(row_slots),
+        majority=np.zeros(leaf_slots, np.int32),
+        gapped=np.zeros(leaf_slots, bool),
+    )
+    if in_sums:
+        forest = forest._replace(complete=np.zeros(row_slots), complete_sum=np.zeros(leaf_slots))
     for pool, fields in layout.GROWING.items():
         size = len(getattr(forest, fields[0]))
         for name in fields:

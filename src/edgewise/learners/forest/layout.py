@@ -73,7 +73,7 @@ class Forest(NamedTuple):
     tally: np.ndarray  # [leaves, 4]
     margin: np.ndarray  # [leaves, V] counts over all classes: the sum of the leaf's rows of `counts`
     gapped: np.ndarray  # [leaves] whether there is a sum among them that is not 0
-    complete_sum: np.ndarray  # [leaves] `complete` over all classes
+    complete_sum: np.ndarray  # [leaves] `complete` over all classes, added up as examples came
     examples: np.ndarray  # [leaves] learned since the leaf was made or woke, or ASLEEP
     n_rows: np.ndarray  # [leaves] classes seen since the leaf was made
     # statistics rows
