@@ -132,7 +132,7 @@ def test_no_example_is_complete_before_a_new_column(missing):
 @pytest.mark.plain
 @pytest.mark.parametrize("y", [[1, 0], [0, 1], [2, 1, 1, 2, 0, 0], [0, 2, 1, 1, 2, 0]])
 def test_of_classes_of_equal_weight_the_lowest_is_the_majority(y):
-    model = ew.HoeffdingForest(tree(), 1, random_state=1)
+    model = ew.HoeffdingForest(ew.HoeffdingTree(grace_period=100), 1, random_state=1)
     for t, label in enumerate(y):
         model.partial_fit([[float(t)]], [label], classes=np.arange(3))
         check_sums(model._ensemble.forests[0])
