@@ -9,8 +9,11 @@ import pytest
 
 from edgewise._compile import routine
 from edgewise._lanes import (
+    ROUNDING,
+    WIDE,
     WIDTH,
     all_known,
+    bottom,
     exponent,
     fraction,
     gathered,
@@ -20,12 +23,18 @@ from edgewise._lanes import (
     leading,
     least,
     load,
+    load_wide,
+    power_of_two,
     product,
+    shifted,
     some_less,
     store,
     total,
+    where_equal,
     where_known,
     where_less,
+    where_place,
+    wide,
 )
 
 NAN, INF = math.nan, math.inf
@@ -48,6 +57,17 @@ ONE_BY_ONE = (
     lambda a, b, place: b if a == a else -1.0,
     lambda a, b, place: a if place < 3 else b,
     lambda a, b, place: 6.5,
+    lambda a, b, place: a if place == 2 else b,
+)
+# The same of more numbers, in the order of `many_at_once`.
+OF_MANY = (
+    lambda a, b: a + 1.5,
+    lambda a, b: b / a,
+    lambda a, b: b if b < a else a,
+    lambda a, b: b if b > a else a,
+    lambda a, b: a if a < b else 9.0,
+    lambda a, b: -3.0,
+    lambda a, b: a if a == b else 8.0,
 )
 
 
@@ -66,12 +86,37 @@ def four_at_once(x, y, out):
     store(out, 36, where_known(a, b, -1.0))
     store(out, 40, leading(3, a, b))
     store(out, 44, lanes(6.5))
+    store(out, 48, where_place(7, 9, a, b))
+
+
+@routine
+def many_at_once(x, y, out):
+    a, b = load_wide(x), load_wide(y)
+    store(out, 0, a + 1.5)
+    store(out, WIDE, b / a)
+    store(out, 2 * WIDE, least(a, b))
+    store(out, 3 * WIDE, largest(a, b))
+    store(out, 4 * WIDE, where_less(a, b, a, 9.0))
+    store(out, 5 * WIDE, wide(-3.0))
+    store(out, 6 * WIDE, where_equal(a, b, a, 8.0))
+    return some_less(a, b)
+
+
+@routine
+def moved_on(x, first, out):
+    store(out, 0, shifted(load(x, 0), first))
+    store(out, WIDTH, shifted(load_wide(x), first))
+
+
+@routine
+def powers_of_two(x, out):
+    store(out, 0, power_of_two(load_wide(x) + ROUNDING))
 
 
 @routine
 def one_of_four(x, y):
     a, b = load(x, 0), load(y, 0)
-    return total(a), product(a), some_less(a, b), all_known(a)
+    return total(a), product(a), some_less(a, b), all_known(a), bottom(b)
 
 
 @routine
@@ -98,10 +143,41 @@ def test_each_of_four_numbers(x, y):
 
 
 @pytest.mark.plain
+@pytest.mark.parametrize("turn", range(len(PAIRS)))
+def test_each_of_many_numbers(turn):
+    pairs = [PAIRS[(turn + i) % len(PAIRS)] for i in range(WIDE // WIDTH)]
+    x, y = ([number for pair in pairs for number in pair[side]] for side in (0, 1))
+    out = np.zeros(WIDE * len(OF_MANY))
+    some = many_at_once(np.array(x), np.array(y), out)
+    for found, done in zip(out.reshape(-1, WIDE), OF_MANY, strict=True):
+        with np.errstate(divide="ignore", over="ignore"):
+            expected = [done(np.float64(a), np.float64(b)) for a, b in zip(x, y, strict=True)]
+        assert np.array_equal(found, expected, equal_nan=True)
+    assert some == any(map(float.__lt__, x, y))
+
+
+@pytest.mark.plain
+def test_each_lane_has_what_the_one_before_had():
+    x, out = np.arange(1.0, WIDE + 1.0), np.zeros(WIDTH + WIDE)
+    moved_on(x, -7.0, out)
+    assert out.tolist() == [-7.0, *x[: WIDTH - 1], -7.0, *x[: WIDE - 1]]
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("first", [-1022, -8, 1008])
+def test_powers_of_two(first):
+    x, out = np.arange(first, first + WIDE, dtype=float), np.zeros(WIDE)
+    powers_of_two(x, out)
+    assert out.tolist() == [2.0**n for n in range(first, first + WIDE)]
+
+
+@pytest.mark.plain
 @pytest.mark.parametrize(("x", "y"), PAIRS)
 def test_one_number_out_of_four(x, y):
     a, b, c, d = x
     expected = [(a + b) + (c + d), (a * b) * (c * d), any(map(float.__lt__, x, y)), not any(map(math.isnan, x))]
+    low = min(min(y[0], y[1]), min(y[2], y[3]))
+    expected.append(low)
     assert np.array_equal(one_of_four(np.array(x), np.array(y)), expected, equal_nan=True)
 
 

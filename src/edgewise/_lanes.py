@@ -3,7 +3,8 @@
 LLVM turns a loop over an array into such steps by itself where the loop is long; where there are seven features or four
 labels it does not. Here a kernel says so: `load` takes four numbers of an array, the operators and the functions below
 work on each of the four, and `store` writes them back. A single number stands for four equal ones. Arrays are made so
-long that the last four are whole (`in_fours`). In plain Python the four are a NumPy array.
+long that the last four are whole (`in_fours`). Where there are eight of a kind, `load_wide` takes eight; the processor
+has lanes for them, or takes two steps. In plain Python the lanes are a NumPy array.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import register_model
 
 WIDTH = 4
+WIDE = 16
+ROUNDING = 6755399441055744.0  # 1.5 * 2**52: added to a small number, it leaves its whole part in the last bits
 
 # -- what kernels and plain Python call --------------------------------------------------------------------------------
 
@@ -36,14 +39,24 @@ def lanes(value):
     return np.full(WIDTH, value)
 
 
+def wide(value):
+    """Eight times the same number."""
+    return np.full(WIDE, value)
+
+
 def load(array, first):
     """array[first] and the three after it."""
     return array[first : first + WIDTH].copy()
 
 
+def load_wide(array):
+    """The first eight of an array."""
+    return array[:WIDE].copy()
+
+
 def store(array, first, x):
     """Write lanes to array[first] and after."""
-    array[first : first + WIDTH] = x
+    array[first : first + (np.size(x) if np.ndim(x) else WIDTH)] = x
 
 
 def gathered(array, indices, first, n):
@@ -71,9 +84,19 @@ def where_less(a, b, yes, no):
     return np.where(a < b, yes, no)
 
 
+def where_equal(a, b, yes, no):
+    """`yes` where a = b, `no` elsewhere."""
+    return np.where(a == b, yes, no)
+
+
 def where_known(a, yes, no):
     """`yes` where a is a number, else `no`."""
     return np.where(a == a, yes, no)
+
+
+def where_place(first, place, yes, no):
+    """`yes` in the lane of array[place] where the first lane is that of array[first], `no` in the others."""
+    return np.where(np.arange(WIDTH) == place - first, yes, no)
 
 
 def some_less(a, b):
@@ -96,6 +119,21 @@ def product(x):
     return (x[0] * x[1]) * (x[2] * x[3])
 
 
+def bottom(x):
+    """The least of all four."""
+    return min(min(x[0], x[1]), min(x[2], x[3]))
+
+
+def shifted(x, first):
+    """A number, and all lanes but the last: each has what the one before had."""
+    return np.concatenate([[first], x[:-1]])
+
+
+def power_of_two(x):
+    """2**n of numbers that have the whole number n in the bits of their fractions, as 1.5 * 2**52 + n has."""
+    return np.ldexp(1.0, (x - ROUNDING).astype(int))
+
+
 def exponent(x):
     """The whole number e for which 2**e <= x < 2**(e + 1), of positive numbers that are not subnormal."""
     return np.frexp(x)[1] - 1.0
@@ -110,6 +148,7 @@ def fraction(x):
 
 DOUBLE, INT, SHORT = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
 VECTOR, WHOLE = (ir.VectorType(of, WIDTH) for of in (DOUBLE, INT))
+WIDE_VECTOR = ir.VectorType(DOUBLE, WIDE)
 PLACES = ir.Constant(WHOLE, list(range(WIDTH)))
 # Bits of numbers: a number with the exponent of HOLDER has a whole number below 2**52 in its last bits.
 FRACTION_BITS = 52
@@ -119,32 +158,33 @@ NUMBERS, INDICES = "numbers", "indices"  # arrays
 
 
 class LanesType(types.Type):
-    """The type of four numbers side by side."""
+    """The type of so many numbers side by side."""
 
-    def __init__(self) -> None:
-        super().__init__("lanes")
+    def __init__(self, width: int) -> None:
+        self.width = width
+        super().__init__(f"lanes({width})")
 
     def can_convert_from(self, typingctx: Any, other: types.Type) -> Conversion | None:
         return Conversion.safe if isinstance(other, types.Number) else None
 
 
-LANES = LanesType()
+LANES, WIDE_LANES = LanesType(WIDTH), LanesType(WIDE)
 
 
 @register_model(LanesType)
 class LanesModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: LanesType) -> None:
-        super().__init__(manager, kind, VECTOR)
+        super().__init__(manager, kind, ir.VectorType(DOUBLE, kind.width))
 
 
 @lower_cast(types.Number, LanesType)
 def emit_equal(context: Any, builder: Any, given: types.Type, lanes: LanesType, value: Any) -> Any:
-    return all_equal(builder, context.cast(builder, value, given, types.float64))
+    return all_equal(builder, context.cast(builder, value, given, types.float64), lanes.width)
 
 
-def all_equal(builder: Any, value: Any) -> Any:
-    one = builder.insert_element(ir.Constant(ir.VectorType(value.type, WIDTH), ir.Undefined), value, SHORT(0))
-    return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(SHORT, WIDTH), [0] * WIDTH))
+def all_equal(builder: Any, value: Any, width: int = WIDTH) -> Any:
+    one = builder.insert_element(ir.Constant(ir.VectorType(value.type, width), ir.Undefined), value, SHORT(0))
+    return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(SHORT, width), [0] * width))
 
 
 def fits(kind: Any, given: types.Type) -> bool:
@@ -155,22 +195,34 @@ def fits(kind: Any, given: types.Type) -> bool:
     return given == kind or isinstance(given, types.Number)
 
 
+def emitted(kind: Any) -> Any:
+    """The types of arguments that the code of a function is written for."""
+    if kind in (NUMBERS, INDICES):
+        return types.Array
+    return LanesType if kind == LANES else kind
+
+
 def compiled(function: Any, result: types.Type, *kinds: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Mark what writes the code of a function or an operator: its arguments are a builder and values of these kinds."""
+    """Mark what writes the code of a function or an operator: its arguments are a builder and values of these kinds.
+
+    LANES are of either width, all of the same.
+    """
 
     @infer_global(function)
     class Typing(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
-            if len(args) != len(kinds) or not all(map(fits, kinds, args)):
+            given = [a for a in args if isinstance(a, LanesType)]
+            width = given[0] if given else LANES
+            wanted = [width if kind == LANES else kind for kind in kinds]
+            if len(args) != len(kinds) or not all(map(fits, wanted, args)):
                 return None
-            if kinds == (LANES, LANES) and LANES not in args:
+            if kinds == (LANES, LANES) and not given:
                 return None  # operators on numbers alone are not ours
-            return signature(
-                result, *(a if kind in (NUMBERS, INDICES) else kind for kind, a in zip(kinds, args, strict=True))
-            )
+            taken = (a if kind in (NUMBERS, INDICES) else kind for kind, a in zip(wanted, args, strict=True))
+            return signature(width if result == LANES else result, *taken)
 
     def mark(emit: Callable[..., Any]) -> Callable[..., Any]:
-        @lower_builtin(function, *(types.Array if kind in (NUMBERS, INDICES) else kind for kind in kinds))
+        @lower_builtin(function, *(emitted(kind) for kind in kinds))
         def lower(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             arrays = [
                 context.make_array(kind)(context, builder, value).data if isinstance(kind, types.Array) else value
@@ -198,6 +250,16 @@ def emit_lanes(builder: Any, value: Any) -> Any:
     return value
 
 
+@compiled(wide, WIDE_LANES, WIDE_LANES)
+def emit_wide(builder: Any, value: Any) -> Any:
+    return value
+
+
+@compiled(load_wide, WIDE_LANES, NUMBERS)
+def emit_load_wide(builder: Any, data: Any) -> Any:
+    return builder.load(builder.bitcast(data, WIDE_VECTOR.as_pointer()), align=8)
+
+
 @compiled(load, LANES, NUMBERS, types.intp)
 def emit_load(builder: Any, data: Any, first: Any) -> Any:
     return builder.load(builder.bitcast(builder.gep(data, [first]), VECTOR.as_pointer()), align=8)
@@ -205,7 +267,7 @@ def emit_load(builder: Any, data: Any, first: Any) -> Any:
 
 @compiled(store, types.none, NUMBERS, types.intp, LANES)
 def emit_store(builder: Any, data: Any, first: Any, x: Any) -> Any:
-    builder.store(x, builder.bitcast(builder.gep(data, [first]), VECTOR.as_pointer()), align=8)
+    builder.store(x, builder.bitcast(builder.gep(data, [first]), x.type.as_pointer()), align=8)
     return ir.Constant(ir.IntType(8).as_pointer(), None)
 
 
@@ -241,14 +303,25 @@ def emit_where_less(builder: Any, a: Any, b: Any, yes: Any, no: Any) -> Any:
     return builder.select(builder.fcmp_ordered("<", a, b), yes, no)
 
 
+@compiled(where_equal, LANES, LANES, LANES, LANES, LANES)
+def emit_where_equal(builder: Any, a: Any, b: Any, yes: Any, no: Any) -> Any:
+    return builder.select(builder.fcmp_ordered("==", a, b), yes, no)
+
+
 @compiled(where_known, LANES, LANES, LANES, LANES)
 def emit_where_known(builder: Any, a: Any, yes: Any, no: Any) -> Any:
     return builder.select(builder.fcmp_ordered("ord", a, a), yes, no)
 
 
+@compiled(where_place, LANES, types.intp, types.intp, LANES, LANES)
+def emit_where_place(builder: Any, first: Any, place: Any, yes: Any, no: Any) -> Any:
+    return builder.select(builder.icmp_signed("==", PLACES, all_equal(builder, builder.sub(place, first))), yes, no)
+
+
 @compiled(some_less, types.boolean, LANES, LANES)
 def emit_some_less(builder: Any, a: Any, b: Any) -> Any:
-    return intrinsic(builder, "llvm.vector.reduce.or.v4i1", ir.IntType(1), builder.fcmp_ordered("<", a, b))
+    less = builder.fcmp_ordered("<", a, b)
+    return intrinsic(builder, f"llvm.vector.reduce.or.v{a.type.count}i1", ir.IntType(1), less)
 
 
 @compiled(all_known, types.boolean, LANES)
@@ -271,8 +344,26 @@ def emit_product(builder: Any, x: Any) -> Any:
     return folded(builder, x, builder.fmul)
 
 
-def whole(value: int) -> Any:
-    return ir.Constant(WHOLE, [value] * WIDTH)
+@compiled(bottom, types.float64, LANES)
+def emit_bottom(builder: Any, x: Any) -> Any:
+    return folded(builder, x, lambda a, b: builder.select(builder.fcmp_ordered("<", b, a), b, a))
+
+
+@compiled(shifted, LANES, LANES, types.float64)
+def emit_shifted(builder: Any, x: Any, first: Any) -> Any:
+    places = ir.Constant(ir.VectorType(SHORT, x.type.count), [x.type.count, *range(x.type.count - 1)])
+    return builder.shuffle_vector(x, all_equal(builder, first, x.type.count), places)
+
+
+def whole(value: int, width: int = WIDTH) -> Any:
+    return ir.Constant(ir.VectorType(INT, width), [value] * width)
+
+
+@compiled(power_of_two, LANES, LANES)
+def emit_power_of_two(builder: Any, x: Any) -> Any:
+    width = x.type.count
+    bits = builder.add(builder.bitcast(x, ir.VectorType(INT, width)), whole(BIAS, width))
+    return builder.bitcast(builder.shl(bits, whole(FRACTION_BITS, width)), x.type)
 
 
 @compiled(exponent, LANES, LANES)

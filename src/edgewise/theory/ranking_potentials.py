@@ -26,6 +26,7 @@ import numpy as np
 
 from edgewise._compile import kernel
 from edgewise._states import state
+from edgewise.theory.elementary import whole_part
 
 PAIR_LOSSES = ("rank", "hinge")
 NOT_YET = -1
@@ -106,7 +107,7 @@ def potential_costs(potentials, to_go, scores, size, costs):
                 delta = 0.0
             whole = math.floor(delta)
             part = delta - whole
-            at = zero + int(whole)
+            at = zero + whole_part(whole)
             here = steps[at]
             total += steps[at - 1] + part * (here - steps[at - 1])
             costs[r] += here + part * (steps[at + 1] - here)

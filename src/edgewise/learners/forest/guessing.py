@@ -31,6 +31,7 @@ from edgewise._compile import kernel
 from edgewise.learners.forest.layout import HIGH, LOW, MEAN, WEIGHT
 from edgewise.learners.forest.merits import LEAST_BRANCH, THRESHOLDS, TIE
 from edgewise.learners.forest.statistics import deviation, shown
+from edgewise.theory.elementary import whole_part
 
 STEPS = 32  # of the tables over z, a unit
 LIMIT = 5
@@ -75,7 +76,7 @@ MIXING = with_slopes([mixing(i / SHARES, 1.0 - i / SHARES) for i in range(SHARES
 def mixing_guess(p):
     """h(p) by table, for p in [0, 1]."""
     at = p * SHARES
-    i = int(at)
+    i = whole_part(at)
     return MIXING[i, 0] + (at - i) * MIXING[i, 1]
 
 
@@ -84,7 +85,7 @@ def first_cut(cuts, value, guess):
     """How many thresholds lie below a value; the guess may be any number, the answer is exact."""
     i = THRESHOLDS
     if guess < THRESHOLDS:
-        i = int(guess) if guess > 0.0 else 0
+        i = whole_part(guess) if guess > 0.0 else 0
     while i > 0 and cuts[i - 1] >= value:
         i -= 1
     while i < THRESHOLDS and cuts[i] < value:
@@ -127,7 +128,7 @@ def cut_classes(gauss, room, n, j):
                 at = (room.cuts[s] - mean) * scale + CENTER
                 at = at if at > 0.0 else 0.0
                 at = at if at < 2.0 * CENTER else 2.0 * CENTER
-                z = int(at)
+                z = whole_part(at)
                 part = at - z
                 room.left[s] += weight * (CUTS[z, 0] + part * CUTS[z, 1])
                 room.inside[s] += weight * (CUTS[z, 2] + part * CUTS[z, 3])

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from edgewise._compile import kernel
+from edgewise.theory.elementary import whole_part
 
 STEPS = 32
 LIMIT = 9
@@ -41,7 +42,7 @@ def normal_below(z):
         return 0.0
     if z >= LIMIT:
         return 1.0
-    i = int(z * STEPS + (CENTER + 0.5))
+    i = whole_part(z * STEPS + (CENTER + 0.5))
     d = z - (i - CENTER) / STEPS
     a = TABLE[i]
     return a[0] + d * (a[1] + d * (a[2] + d * (a[3] + d * (a[4] + d * (a[5] + d * a[6])))))
