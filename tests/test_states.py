@@ -164,13 +164,49 @@ def test_inner_functions_have_no_machine_code_until_python_calls_them():
     def called(x):
         return twice_doubled(x) + twice_doubled(1) + twice_doubled(2)
 
-    assert called(3) == 24
-    assert [len(inner.signatures) for inner in (doubled, twice_doubled)] == [1, 1]  # none for the constants
     for inner in (doubled, twice_doubled):
+        inner.compile((numba.int64,))
         (found,) = inner.overloads.values()
         assert found.library.get_pointer_to_function(found.fndesc.llvm_func_name) == 0
+    assert called(3) == 24
+    assert [len(inner.signatures) for inner in (doubled, twice_doubled)] == [1, 1]  # none for the constants
     assert twice_doubled(5) == 20
     assert twice_doubled(0.25) == 1.0
+
+
+@compiled
+def test_subroutines_stay_apart_and_kernels_do_not():
+    @kernel
+    def halved(x):
+        return x / 2.0
+
+    @subroutine
+    def quartered(x):
+        return halved(halved(x))
+
+    def called(x):
+        return quartered(x) + halved(x)
+
+    function = numba.njit(nogil=True, error_model="numpy", _nrt=False, **_inner.ROUTINE)(called)
+    assert function(8.0) == 6.0
+    calls = [line for line in function.inspect_llvm(function.signatures[0]).splitlines() if " call " in line]
+    assert any("quartered" in line for line in calls)
+    assert not any("halved" in line for line in calls)
+
+
+@compiled
+def test_what_is_left_out_of_compiling_is_what_numba_has():
+    """So that a pass of another name is noticed: it would be done in vain again."""
+    passes: list[str] = []
+
+    class Listed(_inner.Compiler):
+        def define_pipelines(self):
+            pipelines = super().define_pipelines()
+            passes.extend(one.name() for pipeline in pipelines for one, _ in pipeline.passes)
+            return pipelines
+
+    assert numba.njit(pipeline_class=Listed)(lambda x: x + 1)(1) == 2
+    assert set(_inner.NEEDLESS) <= set(passes)
 
 
 @compiled

@@ -32,7 +32,16 @@ compiler: Any = numba
 
 
 class InnerLibrary(JITCodeLibrary):
-    """Code for others to take in: not optimized, no machine code."""
+    """Code for others to take in: not optimized, no machine code. `apart`: for others to call."""
+
+    apart = False
+
+    def _optimize_functions(self, module: Any) -> None:
+        if self.apart:
+            for function in module.functions:
+                if not function.is_declaration:
+                    function.add_function_attribute("noinline")
+        super()._optimize_functions(module)
 
     def _optimize_final_module(self) -> None:
         pass
@@ -83,14 +92,34 @@ def without_sign(index: types.Type) -> types.Type:
     return types.uintp if getattr(index, "signed", False) else index
 
 
+# Passes of Numba for what kernels never do: functions inside functions, `with`, `None`, messages that are worked out,
+# tuples of mixed types in loops, whole arrays in a formula. Each goes through all of a kernel's code, and most of them
+# then look anew where variables are used.
+NEEDLESS = (
+    "with_lifting",
+    "inline_closure_likes",
+    "rewrite_semantic_constants",
+    "dead_branch_prune",
+    "Rewrite dynamic raises",
+    "make_function_op_code_to_jit_function",
+    "find_literally",
+    "literal_unroll",
+    "LiteralPropagation",
+    "inline_overloads",
+    "nopython_rewrites",
+    "nopython_supported_feature_validation",
+)
+
+
 class FromStart(Compiler):
-    """Numba's compiler with `CountFromStart`."""
+    """Numba's compiler with `CountFromStart`, and without what is `NEEDLESS`."""
 
     def define_pipelines(self) -> list[Any]:
-        """The passes of Numba, and ours."""
+        """The passes of Numba that do something, and ours."""
         pipelines = super().define_pipelines()
         for passes in pipelines:
             passes.add_pass_after(CountFromStart, NopythonRewrites)
+            passes.passes = [(one, told) for one, told in passes.passes if one.name() not in NEEDLESS]
             passes.finalize()
         return pipelines
 
@@ -144,6 +173,7 @@ class InnerCompiler(FromStart):
     def __init__(self, typing: Any, target: Any, library: Any, args: Any, returns: Any, flags: Any, names: Any) -> None:
         if library is None:
             library = InnerLibrary(target.codegen(), "inner")
+            library.apart = not flags.forceinline
             library.enable_object_caching()
         super().__init__(typing, target, library, args, returns, flags, names)
 
