@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from edgewise._compile import routine
+from edgewise._lanes import WIDE, load_wide
 from edgewise.theory import potential_tables
 from edgewise.theory import potentials as fast
 from tests.naive import potentials as naive
@@ -136,9 +138,22 @@ def test_a_hundred_labels_and_a_thousand_learners() -> None:
     assert fast.potential(p, m, 7, np.zeros(k)) == pytest.approx(1 - wins, abs=1e-11)
 
 
+def test_tables_are_shared_and_memos_are_not() -> None:
+    first, second = (fast.zero_one_potentials(5, 20, 0.1, memo_bits=6) for _ in range(2))
+    assert first.mass is second.mass
+    fast.potential(first, 20, 0, np.zeros(5))
+    assert first.memo_keys.any()
+    assert not second.memo_keys.any()
+    written = [name for name in first._fields if name.startswith("memo") or name in ("leads", "factor_at", "row_keys")]
+    assert not any(np.shares_memory(getattr(first, name), getattr(second, name)) for name in written)
+    large = [fast.zero_one_potentials(2, potential_tables.MOST_KEPT + 1, 0.1, memo_bits=0) for _ in range(2)]
+    assert large[0].mass is not large[1].mass
+
+
 def test_few_tabulated_powers_give_the_same_potentials(monkeypatch: pytest.MonkeyPatch) -> None:
     many = fast.zero_one_potentials(12, 60, 0.05)
     monkeypatch.setattr(potential_tables, "POWERS_BUDGET", 1 << 20)
+    monkeypatch.setattr(potential_tables, "MOST_KEPT", 0)
     few = fast.zero_one_potentials(12, 60, 0.05)
     assert few.powers < many.powers == 11
     for m in (60, 41, 20, 3):
@@ -236,12 +251,40 @@ def test_the_memo_never_changes_a_result() -> None:
 def test_states_that_share_a_key_are_told_apart() -> None:
     """By their second key, here with no other first one than the number of labels that count."""
     p = fast.zero_one_potentials(4, 12, 0.1, memo_bits=4)
-    p.hashes[:, 0] = 1
-    p.salts[:, 0] = 1
+    p = p._replace(hashes=np.stack([np.ones_like(p.hashes[0]), p.hashes[1]]), salts=p.salts.copy())
+    p.salts[0] = 1
     for state in states(4, 3, 30, seed=2) * 2:
         for m in (3, 11):
             fresh = fast.zero_one_potentials(4, 12, 0.1, memo_bits=0)
             assert fast.potential(p, m, 1, as_votes(state)) == fast.potential(fresh, m, 1, as_votes(state))
+
+
+@routine
+def told_abreast(p, m, n, label, votes, named, state, out):
+    fast.judged_abreast(p, m, n, label, votes, load_wide(named), state, out)
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(("k", "n"), [(2, 20), (3, 25), (4, WIDE), (5, 3), (9, 40)])
+def test_learners_side_by_side_are_told_what_they_are_told_one_by_one(k: int, n: int) -> None:
+    rng = np.random.default_rng(k)
+    for direct, sure in ((False, 0.3), (True, 0.9)):
+        alone, abreast = (fast.zero_one_potentials(k, n, 0.1, memo_bits=6, direct=direct) for _ in range(2))
+        for label in range(k):
+            votes, states = np.zeros(k), np.zeros((2, 2))
+            for first in range(0, n, WIDE):
+                size = min(WIDE, n - first)
+                named, after, out = np.zeros(WIDE), np.zeros((k, WIDE)), np.zeros((2, WIDE))
+                named[:size] = np.where(rng.random(size) < sure, label, rng.integers(0, k, size))
+                expected = []
+                for g in range(size):
+                    vote, to_go = int(named[g]), n - 1 - first - g
+                    expected.append(fast.judged(alone, to_go, label, votes, vote, states[0]))
+                    votes[vote] += 1.0
+                    after[:, g] = votes
+                told_abreast(abreast, n - 1 - first, size, label, after, named, states[1], out)
+                assert out.T[:size].tolist() == [list(pair) for pair in expected]
+                assert states[0].tolist() == states[1].tolist()
 
 
 def test_a_crowded_memo_never_changes_a_result() -> None:

@@ -280,7 +280,7 @@ def test_a_memo_of_its_own_gives_the_same_potentials():
     assert shared_out(whole, 1) == (whole,)
     assert sum(one.memo_values.size for one in several) <= whole.memo_values.size
     assert several[0].factors is several[2].factors
-    assert len({id(getattr(one, name)) for one in several for name in ("memo_keys", "leads", "total")}) == 9
+    assert len({id(getattr(one, name)) for one in several for name in ("memo_keys", "leads", "factor_at")}) == 9
     rng = np.random.default_rng(0)
     for _ in range(200):
         votes = rng.multinomial(rng.integers(0, n), np.full(k, 1 / k)).astype(float)

@@ -15,18 +15,23 @@ which no more is used than states come up: a new one takes the place of the olde
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise._lanes import WIDE, WIDTH
 from edgewise._states import state
 
 # Memo of whoever asks for the costs of several votes: a larger one keeps them until they are asked for again.
 COST_MEMO_BITS = 20
+# Tables of up to so many learners are kept for the next model: they are small, and it takes a while to make them.
+MOST_KEPT = 200
 # Chances and coefficients that are left out: as small as the rounding error of a potential.
 NEGLIGIBLE = 1e-15
-# Up to so many labels the sum (16) itself is quicker than Cauchy's integral.
+# Up to so many labels the sum (16) itself is quicker than Cauchy's integral; its tables grow with the learners' square.
 FEW_LABELS = 4
+MOST_DIRECT = 400
 # Bytes that the powers of the truncated exponentials may take; more powers save multiplications.
 POWERS_BUDGET = 32 << 20
 
@@ -43,14 +48,15 @@ class Potentials(NamedTuple):
     right: float
     wrong: float
     free: np.ndarray  # [draws]: a label that may be drawn this often is no constraint (negligible chance)
+    free_in_turn: np.ndarray  # [n_learners - draws]: the same, as learners come, and zeros for lanes without one
     own_first: np.ndarray  # [draws]: fewer draws of the true label are negligible
     own_stop: np.ndarray  # [draws]: this many draws of the true label, or more, are negligible
     mass: np.ndarray  # [draws, x]: chance of x draws of the true label
     tails: np.ndarray  # [draws, x]: chance of x or more draws of the true label
     others: np.ndarray  # [draws, x]: bound on the chance that some other label is drawn x times or more
     direct: bool  # whether (16) is summed as it stands
-    below: np.ndarray  # [c, n]: chance that one of two labels is drawn less than c times in n draws of either
-    third: np.ndarray  # [n, j]: chance that j of n draws are of the third label, if there is one
+    below: np.ndarray  # [c + n, c]: chance that one of two labels is drawn less than c times in n draws of either
+    third: np.ndarray  # [j, n_learners - n]: chance that j of n draws are of the third label, if there is one
     circle: np.ndarray  # [draws]: which circle
     points: np.ndarray  # [g]: number of points in the upper half plane, J
     caps: np.ndarray  # [g]: number of different caps
@@ -64,8 +70,8 @@ class Potentials(NamedTuple):
     turns_at: np.ndarray  # [draws]: where the row of draws begins in `turns`
     turns: np.ndarray  # [2, (draws, point)]: draws! z^-draws / J
     # the memo
-    hashes: np.ndarray  # [n_learners + lead, 2]: a state's two keys are sums of these, for any order of the labels
-    salts: np.ndarray  # [draws, 2]
+    hashes: np.ndarray  # [2, n_learners + lead]: a state's two keys are sums of these, for any order of the labels
+    salts: np.ndarray  # [2, draws]
     memo_index: np.ndarray  # [slot]: the place where a state with this slot was written last
     memo_next: np.ndarray  # [1]: the place to be written next; the oldest state is there once all places are taken
     memo_keys: np.ndarray  # [place, 2]: 0 if nothing is there
@@ -73,8 +79,12 @@ class Potentials(NamedTuple):
     # scratch
     leads: np.ndarray  # [k]: distinct leads, increasing
     sizes: np.ndarray  # [k]: number of labels with this lead
-    product: np.ndarray  # [2, (x, point)]
-    total: np.ndarray  # [4, point]: two complex sums
+    # [k]: factors of G: where they begin, from which x on they are left out, and how many labels they are of
+    factor_at: np.ndarray
+    factor_stop: np.ndarray
+    factor_size: np.ndarray
+    total: np.ndarray  # [2, point]: sums over x
+    within: np.ndarray  # [4]: chances to win, given the draws of the true label
     kinds: np.ndarray  # [k]: labels with equal votes are of one kind
     members: np.ndarray  # [3, k]: size, first and second label of each kind
     # by kind
@@ -84,7 +94,11 @@ class Potentials(NamedTuple):
     bounds: np.ndarray  # [k]: what its labels cost at least
     least: np.ndarray  # [k]: C(r, r), with r of this kind
     scales: np.ndarray  # [k]: 1/w
-    row_keys: np.ndarray  # [k, 3]: the keys of the votes, and how many labels may catch up
+    row_keys: np.ndarray  # [k, 3]: the keys of the votes, and the least lead
+    # of states side by side
+    lanes: np.ndarray  # [k, lanes]: where the hash of each lead is
+    lows: np.ndarray  # [lanes]: the least lead
+    column: np.ndarray  # [k]: the votes in one lane
 
 
 def zero_one_potentials(
@@ -103,6 +117,14 @@ def zero_one_potentials(
         raise ValueError(f"edge={edge}: the edge gamma lies strictly between 0 and 1")
     if not 0 <= memo_bits <= 30:
         raise ValueError(f"memo_bits={memo_bits}: from 0 to 30 bits are allowed")
+    make = _tables if n_learners <= MOST_KEPT else _tables.__wrapped__
+    direct = direct and k <= FEW_LABELS and n_learners <= MOST_DIRECT
+    return _with_room(make(k, n_learners, float(edge), direct), 1 << memo_bits)
+
+
+@lru_cache(maxsize=4)
+def _tables(k: int, n_learners: int, edge: float, direct: bool) -> Potentials:
+    """The tables, which nobody writes to, with the smallest memo there is."""
     wrong = (1.0 - edge) / k
     right = wrong + edge
 
@@ -112,7 +134,6 @@ def zero_one_potentials(
     own_stop = (tails >= NEGLIGIBLE).sum(axis=1)
     others = (k - 1) * _tails(_binomial(n_learners, wrong))
     free = (others >= NEGLIGIBLE).sum(axis=1)
-    direct = direct and k <= FEW_LABELS
     few, many = (n_learners, 0) if direct else (0, n_learners)
 
     circle = np.zeros(n_learners + 1, np.int64)
@@ -149,6 +170,7 @@ def zero_one_potentials(
         right=right,
         wrong=wrong,
         free=free,
+        free_in_turn=np.concatenate([free[::-1], np.zeros(WIDE)]).astype(float),
         own_first=own_first,
         own_stop=own_stop,
         mass=mass,
@@ -156,7 +178,7 @@ def zero_one_potentials(
         others=others,
         direct=direct,
         below=_below(_binomial(few, 0.5)),
-        third=_binomial(few, 1.0 / 3.0 if k == 4 else 0.0),
+        third=_pad(_binomial(few, 1.0 / 3.0 if k == 4 else 0.0)[::-1].T),
         circle=circle,
         points=points,
         caps=caps,
@@ -169,13 +191,16 @@ def zero_one_potentials(
         powers=powers,
         turns_at=_starts(turns),
         turns=_join(turns),
-        hashes=draw.integers(1, largest, size=(2 * n_learners + 2, 2)),
-        salts=draw.integers(1, largest, size=(n_learners + 1, 2)),
-        **_empty_memo(1 << memo_bits),
+        hashes=draw.integers(1, largest, size=(2, 2 * n_learners + 2)),
+        salts=draw.integers(1, largest, size=(2, n_learners + 1)),
+        **_empty_memo(1),
         leads=np.zeros(k, np.int64),
         sizes=np.zeros(k, np.int64),
-        product=np.zeros((2, max((table.size for table in own), default=0))),
-        total=np.zeros((4, points.max(initial=0))),
+        factor_at=np.zeros(k, np.int64),
+        factor_stop=np.zeros(k, np.int64),
+        factor_size=np.zeros(k, np.int64),
+        total=np.zeros((2, points.max(initial=0))),
+        within=np.zeros(WIDTH),
         kinds=np.zeros(k, np.int64),
         members=np.zeros((3, k), np.int64),
         kind_costs=np.zeros(k),
@@ -185,6 +210,9 @@ def zero_one_potentials(
         least=np.zeros(k),
         scales=np.zeros(k),
         row_keys=np.zeros((k, 3), np.int64),
+        lanes=np.zeros((k, WIDE)),
+        lows=np.zeros(WIDE),
+        column=np.zeros(k),
     )
 
 
@@ -193,13 +221,14 @@ def shared_out(potentials: Potentials, n: int) -> tuple[Potentials, ...]:
     if n == 1:
         return (potentials,)
     places = max(1, potentials.memo_index.size >> (n - 1).bit_length())
+    return tuple(_with_room(potentials, places) for _ in range(n))
+
+
+def _with_room(potentials: Potentials, places: int) -> Potentials:
+    """The same tables, with an empty memo and scratch space of their own."""
     scratch = Potentials._fields[Potentials._fields.index("leads") :]
-    rooms: dict[str, np.ndarray] = {name: getattr(potentials, name) for name in scratch}
-    several = []
-    for _ in range(n):
-        own: dict[str, Any] = {name: np.zeros(room.shape, room.dtype) for name, room in rooms.items()}
-        several.append(potentials._replace(**own, **_empty_memo(places)))
-    return tuple(several)
+    own: dict[str, Any] = {name: np.zeros_like(getattr(potentials, name)) for name in scratch}
+    return potentials._replace(**own, **_empty_memo(places))
 
 
 def _empty_memo(places: int) -> dict[str, Any]:
@@ -232,8 +261,22 @@ def _tails(mass: np.ndarray) -> np.ndarray:
 
 
 def _below(mass: np.ndarray) -> np.ndarray:
-    """[c, draws]: the chance of less than c, c from 0 to the most draws + 1."""
-    return np.ascontiguousarray(np.vstack([np.zeros(len(mass)), np.cumsum(mass, axis=1).T[:-1]]))
+    """[c + draws, c]: the chance of less than c, c from 0 to twice the most draws + 1; 0 where there are no such draws.
+
+    Neighbors in a row have one draw less, and are one more that is allowed.
+    """
+    n = len(mass)
+    below = np.vstack([np.zeros(n), np.cumsum(mass, axis=1).T[:-1]])
+    aslant = np.zeros((2 * n, 2 * n))
+    for c in range(2 * n):
+        draws = min(n, 2 * n - c)
+        aslant[c : c + draws, c] = below[min(c, n), :draws]
+    return _pad(aslant)
+
+
+def _pad(table: np.ndarray) -> np.ndarray:
+    """A table with room for four numbers more in each row."""
+    return np.ascontiguousarray(np.pad(table, ((0, 0), (0, WIDTH))))
 
 
 def _runs(n: int) -> list[tuple[int, int]]:

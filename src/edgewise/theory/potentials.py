@@ -24,9 +24,13 @@ and `importance` costs as much as one potential: both come from one sum, and the
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from edgewise._compile import kernel, routine, subroutine
+from edgewise._lanes import largest, least, load_wide, shifted, some_less, store, where_equal, where_less, wide
+from edgewise.theory.elementary import whole_part
 from edgewise.theory.losses import cheapest
 from edgewise.theory.potential_tables import Potentials, zero_one_potentials
 from edgewise.theory.winning_chances import winning_chances
@@ -68,18 +72,87 @@ def judged(p: Potentials, m: int, label: int, votes: np.ndarray, vote: int, stat
     """What a learner after which m remain is told: its `importance`, and C(label, vote) - C(label, label) of its vote.
 
     `state` has the potential and the importance at the votes so far, as the learner before left them there; it becomes
-    those after this vote. C(label, label) is the potential before the vote less `wrong` times the importance. One loop
-    with one look into the memo in it: the memo's tables make every further one long to compile.
+    those after this vote. C(label, label) is the potential before the vote less `wrong` times the importance.
     """
-    weight = excess = 0.0
-    for after in range(0 if m + 1 == p.n_learners else 1, 2):
-        if after == 1:
-            weight = state[1]
-            excess = p.wrong * weight - state[0]
-        place = _place(p, m + 1 - after, label, votes, vote if after == 1 else -1)
-        state[0] = _loss_at(p, place)
-        state[1] = _weight_at(p, place)
+    if m + 1 == p.n_learners:
+        _told(p, m + 1, label, votes, -1, state)
+    weight = state[1]
+    excess = p.wrong * weight - state[0]
+    _told(p, m, label, votes, vote, state)
     return weight, 0.0 if vote == label else excess + state[0]
+
+
+@subroutine
+def _told(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, state: np.ndarray) -> None:
+    """Potential and importance at votes + e_extra."""
+    place = _place(p, draws, label, votes, extra)
+    state[0] = _loss_at(p, place)
+    state[1] = _weight_at(p, place)
+
+
+@kernel
+def judged_abreast(
+    p: Potentials, m: int, n: int, label: int, votes: np.ndarray, named: Any, state: np.ndarray, out: np.ndarray
+) -> None:
+    """What `judged` tells n learners side by side, after the first of which m remain, into out[0] and out[1].
+
+    They have `named` their labels; `votes` [k, lanes] are those after each of theirs.
+    """
+    if m + 1 == p.n_learners:
+        for l in range(p.k):
+            p.column[l] = 0.0
+        _told(p, m + 1, label, p.column, -1, state)
+    store(out[0], 0, wide(1.0))
+    store(out[1], 0, wide(0.0))
+    if _leads_abreast(p, m, label, votes):
+        for g in range(n):
+            low, draws = p.lows[g], m - g
+            if low <= 1 - p.own_stop[draws]:
+                out[0, g] = 0.0
+            elif low < p.free[draws]:
+                place = _place_in_lane(p, draws, label, votes, g)
+                out[0, g] = p.memo_values[place, 0]
+                out[1, g] = p.memo_values[place, 1]
+    loss = least(largest(1.0 - load_wide(out[0]), 0.0), 1.0)
+    weight = load_wide(out[1]) / p.wrong
+    weight = where_less(RESOLUTION, weight, weight, 0.0)
+    before = shifted(weight, state[1])
+    excess = p.wrong * before - shifted(loss, state[0])
+    store(out[0], 0, loss)
+    store(out[1], 0, weight)
+    state[0] = out[0, n - 1]
+    state[1] = out[1, n - 1]
+    store(out[0], 0, before)
+    store(out[1], 0, where_equal(named, float(label), 0.0, excess + loss))
+
+
+@kernel
+def _leads_abreast(p: Potentials, m: int, label: int, votes: np.ndarray) -> bool:
+    """Where the hashes of each label's lead are, and the least lead: `_keys` side by side. False if all are WON."""
+    free = load_wide(p.free_in_turn[p.n_learners - m :])
+    own, low = load_wide(votes[label]), free
+    for l in range(p.k):
+        lead = least(own - load_wide(votes[l]), free) if l != label else free
+        low = least(low, lead)
+        store(p.lanes[l], 0, lead + p.n_learners)
+    store(p.lows, 0, low)
+    return some_less(low, free)
+
+
+@subroutine
+def _place_in_lane(p: Potentials, draws: int, label: int, votes: np.ndarray, g: int) -> int:
+    """`_place` of the votes in lane g, whose hashes have been found."""
+    key, check = p.salts[0, draws], p.salts[1, draws]
+    for l in range(p.k):
+        at = whole_part(p.lanes[l, g])
+        key += p.hashes[0, at]
+        check += p.hashes[1, at]
+    place = whole_part(p.memo_index[key & (p.memo_index.size - 1)])
+    if p.memo_keys[place, 0] != key or p.memo_keys[place, 1] != check:
+        for l in range(p.k):
+            p.column[l] = votes[l, g]
+        place = _remember(p, draws, label, p.column, -1, key, check)
+    return place
 
 
 @kernel
@@ -120,15 +193,15 @@ def _costs_of_kind(p: Potentials, m: int, votes: np.ndarray, n_kinds: int, kind:
     """C(r, l) - C(r, r) of eq. (4) into `p.kind_costs`, by the kind of l, with r of this kind; 1/w, or 0 if w is 0."""
     r = p.members[1, kind]
     least = potential_after(p, m, r, votes, r)
-    own = int(votes[r])
-    key, check, bounded = _keys(p, m, r, votes, own)
+    own = whole_part(votes[r])
+    key, check, low = _keys(p, m, r, votes, -1, own)
     weight = 0.0
     for other in range(n_kinds):
         size = p.members[0, other] - (other == kind)
         # A potential is at most 1: with a larger least one, the weight stays below the resolution.
         if size > 0 and least < 1.0 - RESOLUTION / p.k:
             l = p.members[2 if other == kind else 1, other]
-            cost = _loss_at(p, _place_after(p, m, r, votes, own, l, key, check, bounded))
+            cost = _loss_at(p, _place_after(p, m, r, votes, own, l, key, check, low))
             p.kind_costs[other] = max(cost - least, 0.0)
             weight += size * p.kind_costs[other]
     return 1.0 / weight if weight > RESOLUTION else 0.0
@@ -151,10 +224,10 @@ def _begin_rows(p: Potentials, m: int, votes: np.ndarray, n_kinds: int) -> float
             if _weight_at(p, place) > 0.0:
                 p.scales[kind] = 1.0 / _weight_at(p, place)
                 p.least[kind] = _loss_at(p, place) - p.wrong * _weight_at(p, place)
-                key, check, bounded = _keys(p, m, r, votes, int(votes[r]))
+                key, check, low = _keys(p, m, r, votes, -1, whole_part(votes[r]))
                 p.row_keys[kind, 0] = key
                 p.row_keys[kind, 1] = check
-                p.row_keys[kind, 2] = bounded
+                p.row_keys[kind, 2] = low
     return blurred
 
 
@@ -166,8 +239,8 @@ def _column(p: Potentials, m: int, votes: np.ndarray, n_kinds: int, kind: int) -
         p.kind_costs[of_right] = 0.0
         if p.scales[of_right] > 0.0 and p.members[0, kind] - (of_right == kind) > 0:
             r, l = p.members[1, of_right], p.members[2 if of_right == kind else 1, kind]
-            key, check, bounded = p.row_keys[of_right, 0], p.row_keys[of_right, 1], p.row_keys[of_right, 2]
-            cost = _loss_at(p, _place_after(p, m, r, votes, int(votes[r]), l, key, check, bounded))
+            key, check, low = p.row_keys[of_right, 0], p.row_keys[of_right, 1], p.row_keys[of_right, 2]
+            cost = _loss_at(p, _place_after(p, m, r, votes, whole_part(votes[r]), l, key, check, low))
             p.kind_costs[of_right] = max(cost - p.least[of_right], 0.0) * p.scales[of_right]
         total += p.kind_chances[of_right] * p.kind_costs[of_right]
     return total
@@ -283,13 +356,13 @@ def mixed_costs(p: Potentials, m: int, votes: np.ndarray, kept: np.ndarray, cost
             if p.kinds[r] == kind:
                 total += kept[r]
         first = p.members[1, kind]
-        own = int(votes[first])
-        key, check, bounded = _keys(p, m, first, votes, own)
+        own = whole_part(votes[first])
+        key, check, low = _keys(p, m, first, votes, -1, own)
         for other in range(n_kinds):
             p.kind_costs[other] = 0.0
             if p.members[0, other] - (other == kind) > 0:
                 l = p.members[2 if other == kind else 1, other]
-                place = _place_after(p, m, first, votes, own, l, key, check, bounded)
+                place = _place_after(p, m, first, votes, own, l, key, check, low)
                 p.kind_costs[other] = _loss_at(p, place)
         for l in range(p.k):
             of_others = total - kept[l] if p.kinds[l] == kind else total
@@ -311,50 +384,54 @@ def _place(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int)
 
     All that a state found in the memo costs: one pass over the votes.
     """
-    own = int(votes[label]) + (label == extra)
-    key, check, bounded = _keys(p, draws, label, votes, own)
-    return _place_after(p, draws, label, votes, own, extra, key, check, bounded)
+    own = whole_part(votes[label]) + (label == extra)
+    key, check, low = _keys(p, draws, label, votes, extra, own)
+    return _place_of(p, draws, label, votes, extra, key, check, low)
 
 
 @kernel
-def _keys(p: Potentials, draws: int, label: int, votes: np.ndarray, own: int) -> tuple[int, int, int]:
-    """The two keys of a state in which `label` has `own` votes, and how many labels may catch up; LOST if one has."""
+def _keys(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, own: int) -> tuple[int, int, int]:
+    """The two keys of a state, votes + e_extra, in which `label` has `own` votes; and its least lead.
+
+    Leads from `p.free` on are all the same: the label is no constraint. No further than to a lead that is LOST: that
+    loop does not vectorize, which would take longer.
+    """
     free, lost = p.free[draws], 1 - p.own_stop[draws]
-    key, check = p.salts[draws, 0], p.salts[draws, 1]
-    bounded = 0
+    key, check, low = p.salts[0, draws], p.salts[1, draws], free
     for l in range(p.k):
-        lead = own - int(votes[l])
-        if lead < free and l != label:
-            if lead <= lost:
-                return key, check, LOST
-            bounded += 1
-            key += p.hashes[p.n_learners + lead, 0]
-            check += p.hashes[p.n_learners + lead, 1]
-    return key, check, bounded
+        lead = own - whole_part(votes[l]) - (l == extra)
+        lead = lead if lead < free and l != label else free
+        low = lead if lead < low else low
+        if low <= lost:
+            break
+        key += p.hashes[0, p.n_learners + lead]
+        check += p.hashes[1, p.n_learners + lead]
+    return key, check, low
 
 
-@subroutine
+@kernel
 def _place_after(
-    p: Potentials, draws: int, label: int, votes: np.ndarray, own: int, extra: int, key: int, check: int, bounded: int
+    p: Potentials, draws: int, label: int, votes: np.ndarray, own: int, extra: int, key: int, check: int, low: int
 ) -> int:
-    """`_place`, from the `_keys` of the votes: if one more goes to another label than `label`, one lead is less."""
-    if bounded == LOST:
+    """`_place`, from the `_keys` of the votes, of one vote more for another label than `label`: one lead is less."""
+    lead = own - whole_part(votes[extra])
+    if lead <= p.free[draws]:
+        key += p.hashes[0, p.n_learners + lead - 1] - p.hashes[0, p.n_learners + lead]
+        check += p.hashes[1, p.n_learners + lead - 1] - p.hashes[1, p.n_learners + lead]
+        low = min(low, lead - 1)
+    return _place_of(p, draws, label, votes, extra, key, check, low)
+
+
+@kernel
+def _place_of(
+    p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, key: int, check: int, low: int
+) -> int:
+    """Where the memo keeps what is true of a state of these keys and this least lead; what it lacks is worked out."""
+    if low <= 1 - p.own_stop[draws]:
         return LOST
-    if extra >= 0 and extra != label:
-        free, lead = p.free[draws], own - int(votes[extra])
-        if lead <= free:
-            if lead <= 2 - p.own_stop[draws]:
-                return LOST
-            if lead < free:
-                key -= p.hashes[p.n_learners + lead, 0]
-                check -= p.hashes[p.n_learners + lead, 1]
-            key += p.hashes[p.n_learners + lead - 1, 0]
-            check += p.hashes[p.n_learners + lead - 1, 1]
-            bounded += 1
-    if bounded == 0:
+    if low == p.free[draws]:
         return WON
-    slot = key & (p.memo_index.size - 1)
-    place = int(p.memo_index[slot])
+    place = whole_part(p.memo_index[key & (p.memo_index.size - 1)])
     if p.memo_keys[place, 0] != key or p.memo_keys[place, 1] != check:
         place = _remember(p, draws, label, votes, extra, key, check)
     return place

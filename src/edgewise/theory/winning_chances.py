@@ -19,6 +19,8 @@ from __future__ import annotations
 import numpy as np
 
 from edgewise._compile import kernel, subroutine
+from edgewise._lanes import WIDTH, lanes, largest, leading, load, store
+from edgewise.theory.elementary import whole_part
 from edgewise.theory.potential_tables import NEGLIGIBLE, Potentials
 
 
@@ -26,9 +28,9 @@ from edgewise.theory.potential_tables import NEGLIGIBLE, Potentials
 def winning_chances(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int) -> tuple[float, float]:
     """E[1{label wins}] and E[(X / E[X] - 1) 1{label wins}] from votes + e_extra, X being the draws of `label`."""
     n_leads = 0
-    own = int(votes[label]) + (label == extra)
+    own = whole_part(votes[label]) + (label == extra)
     for l in range(p.k):
-        lead = own - int(votes[l]) - (l == extra)
+        lead = own - whole_part(votes[l]) - (l == extra)
         if lead < p.free[draws] and l != label:
             n_leads = _count(p, n_leads, lead)
     first, stop = _own_draws(p, draws, n_leads)
@@ -94,96 +96,84 @@ def _add_up(p: Potentials, draws: int, n_leads: int, first: int, stop: int) -> t
 
     Given x draws of the true label and j of the one of least lead, the last two share what is left like coins: with n
     tosses, less than b heads and less than c tails have chance P(heads < b) + P(heads < c) - 1, if that is positive.
+    Four x at once: tables are laid out so that what they need lies side by side.
     """
-    highest = p.below.shape[0] - 1
+    highest, wins, tilted = p.n_learners + 1, 0.0, 0.0
     b_lead, c_lead = _lead(p, n_leads, p.k - 3, highest), _lead(p, n_leads, p.k - 2, highest)
-    wins = tilted = 0.0
-    for x in range(first, stop):
-        left = draws - x
-        b, c = p.below[min(x + b_lead, highest)], p.below[min(x + c_lead, highest)]
-        within = 0.0
-        for j in range(min(x + p.leads[0], left + 1) if p.k == 4 else 1):
-            within += p.third[left, j] * max(b[left - j] + c[left - j] - 1.0, 0.0)
-        wins += p.mass[draws, x] * within
-        tilted += (x / (p.right * draws) - 1.0) * p.mass[draws, x] * within
+    for start in range(first, stop, WIDTH):
+        within = lanes(0.0)
+        last = min(start + WIDTH - 1 + p.leads[0], draws - start + 1) if p.k == 4 else 1
+        for j in range(last):
+            b = load(p.below[b_lead + draws - j], start + b_lead)
+            c = load(p.below[c_lead + draws - j], start + c_lead)
+            term = load(p.third[j], p.n_learners - draws + start) * largest(b + c - 1.0, 0.0)
+            if p.k == 4:
+                term = leading(j + 1 - start - p.leads[0], 0.0, term)  # that label has no more room
+            within = within + term
+        store(p.within, 0, within)
+        for x in range(start, min(start + WIDTH, stop)):
+            wins += p.mass[draws, x] * p.within[x - start]
+            tilted += (x / (p.right * draws) - 1.0) * p.mass[draws, x] * p.within[x - start]
     return wins, tilted
 
 
 @subroutine
 def _integrate(p: Potentials, draws: int, n_leads: int, first: int, stop: int) -> tuple[float, float]:
-    """The two expectations of `winning_chances`, less what `stop` leaves out, as coefficients of G."""
-    free = p.free[draws]
-    whole = p.k - 1
-    for i in range(n_leads):
-        whole -= p.sizes[i]
-    g = p.circle[draws]
-    n = p.points[g]
-    # The rows of one group, for x after x, lie one after the other: one long loop. Slices, because Numba vectorizes no
-    # loop whose index it cannot see to be positive.
-    begun = False
-    for i in range(n_leads):
-        length = n * (min(stop, free - p.leads[i]) - first)
-        times = p.sizes[i]
-        while times > 0 and length > 0:
-            power = min(times, p.powers)
-            start = p.factors_at[g] + n * ((power - 1) * p.caps[g] + p.leads[i] + first - 1)
-            c, d = p.factors[0, start : start + length], p.factors[1, start : start + length]
-            real, imag = p.product[0, :length], p.product[1, :length]
-            if begun:
-                _multiply(real, imag, c, d)
-            else:
-                start = p.own_at[g] + n * first
-                _set_product(real, imag, p.own[0, start : start + length], p.own[1, start : start + length], c, d)
-                begun = True
-            times -= power
+    """The two expectations of `winning_chances`, less what `stop` leaves out, as coefficients of G.
 
-    for i in range(4):
-        for j in range(n):
-            p.total[i, j] = 0.0
-    below = n_leads
-    for x in range(first, stop):
-        while p.leads[below - 1] + x >= free:
-            below -= 1
-            whole += p.sizes[below]
-        start = n * (x - first)
-        a, b = p.product[0, start : start + n], p.product[1, start : start + n]
-        if whole > 0:
-            start = p.whole_at[g] + n * whole
-            _multiply(a, b, p.whole[0, start : start + n], p.whole[1, start : start + n])
-        tilt = x / (p.right * draws) - 1.0
-        _add(p.total[0, :n], p.total[2, :n], tilt, a)
-        _add(p.total[1, :n], p.total[3, :n], tilt, b)
-    start = p.turns_at[draws]
-    c, d = p.turns[0, start : start + n], p.turns[1, start : start + n]
+    Four points of the circle at once; runs of x for which the same labels are a constraint, one after the other.
+    """
+    g = p.circle[draws]
+    n, turn = p.points[g], p.turns_at[draws]
+    n_factors, n_free = _find_factors(p, g, n_leads, p.free[draws])
+    for j in range(0, n, WIDTH):
+        real = imag = tilted_real = tilted_imag = lanes(0.0)
+        bounding, whole, x = n_factors, n_free, first
+        while x < stop:
+            while p.factor_stop[bounding - 1] <= x:
+                bounding -= 1
+                whole += p.factor_size[bounding]
+            last = min(stop, p.factor_stop[bounding - 1])
+            at = p.whole_at[g] + n * whole + j
+            e, f = load(p.whole[0], at), load(p.whole[1], at)
+            for y in range(x, last):
+                at = p.own_at[g] + n * y + j
+                a, b = load(p.own[0], at), load(p.own[1], at)
+                for i in range(bounding):
+                    at = p.factor_at[i] + n * y + j
+                    c, d = load(p.factors[0], at), load(p.factors[1], at)
+                    a, b = a * c - b * d, a * d + b * c
+                if whole > 0:
+                    a, b = a * e - b * f, a * f + b * e
+                tilt = y / (p.right * draws) - 1.0
+                real, imag = real + a, imag + b
+                tilted_real, tilted_imag = tilted_real + tilt * a, tilted_imag + tilt * b
+            x = last
+        c, d = load(p.turns[0], turn + j), load(p.turns[1], turn + j)
+        store(p.total[0], j, real * c - imag * d)
+        store(p.total[1], j, tilted_real * c - tilted_imag * d)
     wins = tilted = 0.0
     for j in range(n):
-        wins += p.total[0, j] * c[j] - p.total[1, j] * d[j]
-        tilted += p.total[2, j] * c[j] - p.total[3, j] * d[j]
+        wins += p.total[0, j]
+        tilted += p.total[1, j]
     return wins, tilted
 
 
 @kernel
-def _add(total: np.ndarray, tilted: np.ndarray, tilt: float, a: np.ndarray) -> None:
-    """Add a to `total`, and tilt times a to `tilted`."""
-    for j in range(total.size):
-        total[j] += a[j]
-        tilted[j] += tilt * a[j]
+def _find_factors(p: Potentials, g: int, n_leads: int, free: int) -> tuple[int, int]:
+    """Where the factors of G lie that belong to labels which are a constraint: their number, and that of other labels.
 
-
-@kernel
-def _set_product(
-    real: np.ndarray, imag: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray
-) -> None:
-    """(a + i b)(c + i d) into real + i imag, apart from them in memory."""
-    for j in range(real.size):
-        real[j] = a[j] * c[j] - b[j] * d[j]
-        imag[j] = a[j] * d[j] + b[j] * c[j]
-
-
-@kernel
-def _multiply(real: np.ndarray, imag: np.ndarray, c: np.ndarray, d: np.ndarray) -> None:
-    """Multiply real + i imag by c + i d."""
-    for j in range(real.size):
-        a, b = real[j], imag[j]
-        real[j] = a * c[j] - b * d[j]
-        imag[j] = a * d[j] + b * c[j]
+    `p.factor_at` is where the row of x = 0 would begin, `p.factor_stop` the x from which on labels are no constraint.
+    """
+    n_factors, whole = 0, p.k - 1
+    for i in range(n_leads):
+        times = p.sizes[i]
+        whole -= times
+        while times > 0:
+            power = min(times, p.powers)
+            p.factor_at[n_factors] = p.factors_at[g] + p.points[g] * ((power - 1) * p.caps[g] + p.leads[i] - 1)
+            p.factor_stop[n_factors] = free - p.leads[i]
+            p.factor_size[n_factors] = power
+            n_factors += 1
+            times -= power
+    return n_factors, whole
