@@ -30,7 +30,9 @@ from tests.saved_models import FEW, MODELS, NETWORKS, WARM, given_votes, learn, 
 
 ROOT = Path(__file__).parent.parent
 # Defaults that were others when files of format 1 were recorded.
-DEFAULTS_THEN = {name: {"importance_power": 0.5} for name in ("AdaBoostOLM", "OneVsAllOLM")}
+CHUNKED = ("AdaOLMR", "OnlineBMR", "OnlineMBBM", "OzaBoost", "StreamingGradientBoosting")
+DEFAULTS_THEN = {name: {"importance_power": 0.5, "chunk_size": 256} for name in ("AdaBoostOLM", "OneVsAllOLM")}
+DEFAULTS_THEN |= {name + kind: {"chunk_size": 256} for name in CHUNKED for kind in ("", "Classifier", "Regressor")}
 FORMAT_1 = sorted((Path(__file__).parent / "files" / "format-1").glob("*.edgewise"))
 
 

@@ -15,7 +15,7 @@ from edgewise.learners.linear import binary_speaks, linear_learns, linear_speaks
 from edgewise.theory.experts import heaviest
 
 
-@kernel
+@subroutine
 def gather(forest, tree, numeric, nominal, s, place):
     """Copy the features that a tree uses, in its own order, and find the slots of codes that are not missing.
 

@@ -45,7 +45,7 @@ def members(estimator: Member | Sequence[Member], n: int, in_groups: bool = Fals
             raise ValueError(f"estimator={learner!r}: a HoeffdingTree, of which every class has a group")
     if len({isinstance(learner, GivenVotes) for learner in given}) > 1:
         raise ValueError("estimator: GivenVotes cannot be mixed with learners that learn")
-    return [given[min(i, len(given) - 1)] for i in range(n)]
+    return given[:n] + [given[-1]] * (n - len(given))
 
 
 def draw(learners: list[Member], n_features: int, rng: np.random.Generator) -> TreeParameters:

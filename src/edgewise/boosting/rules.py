@@ -6,6 +6,7 @@ import math
 
 from edgewise._compile import kernel, part
 from edgewise.boosting.state import OF_RIGHT, OF_VOTE, POTENTIAL, PROBABILITY, UNIFORM
+from edgewise.theory.elementary import exp_apart
 from edgewise.theory.losses import (
     LOGISTIC,
     cheapest,
@@ -15,8 +16,9 @@ from edgewise.theory.losses import (
     feasible,
     largest_right_cost,
     shared_step,
+    step_factor,
 )
-from edgewise.theory.potentials import cheapest_label
+from edgewise.theory.potentials import cheapest_label, judged
 
 LEAST_ERROR = 1e-10  # Oza's log((1 - e)/e) is infinite at e = 0
 LARGEST_RATE = 500.0  # exp(-lambda) must not underflow
@@ -106,31 +108,70 @@ def gradient_importance(plan, committee, i, right, t, k):
     return u
 
 
-@part
+@kernel
 def gradient_step(plan, committee, i, scores, costs, odds, vote, p, label, w, step):
     """Scores take the vote; learner i's edge and weight move; `costs` becomes the cost row at the new scores."""
+    alpha = committee.weight[i]
+    if plan.loss == LOGISTIC and plan.vote != PROBABILITY:
+        factor = exp_apart(alpha if vote == label else -alpha)
+        logistic_step(plan, committee, i, scores, costs, odds, vote, label, w, step, factor)
+        return
     committee.costs[i, OF_VOTE] += w * cost_of_vote(plan, costs, vote, p)
     committee.costs[i, OF_RIGHT] += w * costs[label]
-    alpha = committee.weight[i]
     take_vote(plan, scores, vote, p, alpha)
-    if plan.loss == LOGISTIC and plan.vote != PROBABILITY:
-        costs_after_vote(scores, label, vote, alpha, odds, costs)
-    else:
-        cost_row(plan.loss, scores, label, costs)
+    cost_row(plan.loss, scores, label, costs)
     # f'(alpha) is the cost of the vote at the new scores: eq. (10), (38), (41)
     slope = cost_of_vote(plan, costs, vote, p)
     committee.weight[i] = clipped(alpha - step * w * slope, plan.weight_low, plan.weight_high)
 
 
 @kernel
-def fill_steps(plan, n_learners, rounds, out):
-    """How far learner weights move in each round, but for a learner's `step_factor`.
+def logistic_step(plan, committee, i, scores, costs, odds, vote, label, w, step, factor):
+    """`gradient_step` for the logistic loss and a vote for one label: see `costs_after_vote`."""
+    committee.costs[i, OF_VOTE] += w * costs[vote]
+    committee.costs[i, OF_RIGHT] += w * costs[label]
+    alpha = committee.weight[i]
+    scores[vote] += alpha
+    costs_after_vote(scores, label, vote, factor, odds, costs)
+    committee.weight[i] = clipped(alpha - step * w * costs[vote], plan.weight_low, plan.weight_high)
+
+
+@kernel
+def gradient_round(plan, committee, chunk, trace, i, t, vote, p):
+    """Learner i votes on row t, whose label is known: what its importance is under GRADIENT."""
+    label, scores, costs, odds = chunk.labels[t], trace.scores[t], trace.costs[t], trace.odds[t]
+    if i == 0:
+        cost_row(plan.loss, scores, label, costs)
+        for l in range(odds.size):
+            odds[l] = 1.0  # all scores are 0
+    u = gradient_importance(plan, committee, i, costs[label], chunk.rounds[t], scores.size)
+    step = trace.factors[i] * trace.steps[t]
+    gradient_step(plan, committee, i, scores, costs, odds, vote, p, label, chunk.weights[t], step)
+    return u
+
+
+@kernel
+def potential_round(plan, committee, potentials, chunk, trace, i, t, vote, p):
+    """Learner i votes on row t, whose label is known: what its importance is under POTENTIAL."""
+    to_go, scores = committee.weight.size - 1 - i, trace.scores[t]
+    raw, excess = judged(potentials, to_go, chunk.labels[t], scores, vote, trace.ahead[t])
+    committee.importance[i] += chunk.weights[t] * raw
+    committee.costs[i, OF_VOTE] += chunk.weights[t] * excess
+    take_vote(plan, scores, vote, p, committee.weight[i])
+    return raw / plan.importance_bound
+
+
+@kernel
+def fill_steps(plan, n_learners, rounds, out, factors):
+    """How far learner weights move in each round, and what each learner takes of that.
 
     The paper's step is for its own feasible set; it grows with the diameter.
     """
     diameter = (plan.weight_high - plan.weight_low) / (2.0 * feasible(plan.loss, n_learners))
     for t in range(rounds.size):
         out[t] = diameter * shared_step(plan.loss, plan.n_labels, n_learners, max(rounds[t], 1))
+    for i in range(n_learners):
+        factors[i] = step_factor(plan.loss, i)
 
 
 @kernel

@@ -31,14 +31,15 @@ from edgewise._compile import routine, subroutine
 from edgewise.boosting.calibration import learn_sharpness, sharpen
 from edgewise.boosting.extending import with_own
 from edgewise.boosting.learning import gather_ahead, learner_learns, learner_speaks
+from edgewise.boosting.lines import LANE, ROW, go_on, in_lines, line_up, step_in
 from edgewise.boosting.rules import (
     cheapest_vote,
     drifted,
     fill_steps,
-    gradient_importance,
-    gradient_step,
+    gradient_round,
     oza_weight,
     poisson,
+    potential_round,
     take_vote,
     uniform_step,
 )
@@ -47,7 +48,6 @@ from edgewise.boosting.state import (
     COST,
     GRADIENT,
     GROUP,
-    OF_VOTE,
     POISSON,
     POTENTIAL,
     RIGHT,
@@ -67,8 +67,6 @@ from edgewise.learners.forest.layout import has_room
 from edgewise.learners.forest.statistics import count_moments
 from edgewise.learners.label_memory import next_context
 from edgewise.theory.experts import BEST, DRAW, blend, drawn, expert_weights, heaviest, voted
-from edgewise.theory.losses import cost_row, step_factor
-from edgewise.theory.potentials import judged
 
 
 @subroutine
@@ -97,68 +95,80 @@ def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chu
     n_learners = learners.kind.size
     in_full = plan.vote != ARGMAX or plan.rule == UNIFORM
     kept = trace.votes.size > 0
-    for i in range(first[0], last[0]):
-        trees = k if learners.kind[i] == GROUP else 1
-        to_go = n_learners - 1 - i
-        factor = step_factor(plan.loss, i)
-        gather_ahead(learners, known.forest, i, last[0], chunk, s)
-        for t in range(first[1] if i == first[0] else 0, last[1]):
-            label = chunk.labels[t]
-            if label >= 0 and not has_room(known.forest, trees, need):
-                return i, t
-            scores = trace.scores[t]
-            named = learner_speaks(learners, known, i, chunk, t, in_full, s)
-            vote = named
-            if plan.vote == COST:
-                vote = cheapest_vote(plan, potentials, scores, to_go, s)
-            alpha = committee.weight[i]
-            w = chunk.weights[t]
-            w_learner = 0.0
-            if plan.rule == GRADIENT and label >= 0:
-                costs, odds = trace.costs[t], trace.odds[t]
-                if i == 0:
-                    cost_row(plan.loss, scores, label, costs)
-                    for l in range(k):
-                        odds[l] = 1.0  # all scores are 0
-                w_learner = gradient_importance(plan, committee, i, costs[label], chunk.rounds[t], k)
-                gradient_step(plan, committee, i, scores, costs, odds, vote, s.p, label, w, factor * trace.steps[t])
-            elif plan.rule == POTENTIAL and label >= 0:
-                raw, excess = judged(potentials, to_go, label, scores, vote, trace.ahead[t])
-                w_learner = raw / plan.importance_bound
-                committee.importance[i] += w * raw
-                committee.costs[i, OF_VOTE] += w * excess
-                take_vote(plan, scores, vote, s.p, committee.weight[i])
-            elif plan.rule == POISSON and label >= 0:
-                take_vote(plan, scores, vote, s.p, committee.weight[i])
-                rate = trace.rate[t] if i > 0 else 1.0
-                w_learner = poisson(rate, chunk.uniforms[t, i])
-                side = RIGHT if vote == label else WRONG
-                committee.costs[i, side] += rate
-                right, wrong = committee.costs[i, RIGHT], committee.costs[i, WRONG]
-                trace.rate[t] = rate * (right + wrong) / (2.0 * committee.costs[i, side])
-                committee.weight[i] = oza_weight(right, wrong)
-            else:
-                w_learner = uniform_step(plan, committee, known.own.rule, i, scores, vote, s.p, chunk, t)
-            best = heaviest(scores)
-            trace.expert_labels[i, t] = best
-            trace.expert_losses[i, t] = committee.mistakes[i]
-            averaged = plan.rule == GRADIENT and (in_scores or (plan.calibrate and label >= 0))
-            if averaged:
-                blend(i == 0, committee.mistakes[i], scores, trace.mean[t], trace.total[t])
-            if plan.single_experts:
-                learner_alone(plan, committee, i, vote, alpha, averaged, chunk, trace, t, s)
-            if kept:
-                trace.votes[i, t] = vote
-                trace.learner_weights[i, t] = alpha
-                trace.importances[i, t] = w_learner if label >= 0 else 0.0
-            if label >= 0:
-                if best != label:
-                    committee.mistakes[i] += w
-                w_learner *= learners.scale[i] * w
-                learner_learns(learners, known, i, chunk, t, label, w_learner, s)
-                if plan.restart and learners.kind[i] == TREE and drifted(committee.errors[i], named != label):
-                    restart(known.forest, learners.slot[i])
-                    trace.restarts[i, t] = True
+    lines = in_lines(plan, in_scores, kept)
+    lead = first[0]
+    while lead < last[0]:
+        gather_ahead(learners, known.forest, lead, last[0], chunk, s)
+        start = max(trace.begun[lead], first[1] if lead == first[0] else 0)
+        size = 1
+        if lines and start == trace.begun[lead]:
+            size = line_up(learners, committee, known.forest, lead, last[0], need, trace.begun, chunk, s)
+            if size == 0:
+                return lead, start
+        going = True
+        while going:
+            i, end = lead, last[1]
+            if size > 1:
+                if not go_on(plan, learners, committee, potentials, known.forest, need, chunk, trace, s):
+                    break
+                start = s.line.at[ROW]
+                i, end = lead + s.line.at[LANE], start + 1
+            trees = k if learners.kind[i] == GROUP else 1
+            to_go = n_learners - 1 - i
+            for t in range(start, end):
+                label = chunk.labels[t]
+                if size == 1 and label >= 0 and not has_room(known.forest, trees, need):
+                    return i, t
+                w_learner = s.abreast.w[i - lead]
+                named = 0
+                if size == 1:
+                    scores = trace.scores[t]
+                    named = learner_speaks(learners, known, i, chunk, t, in_full, s)
+                    vote = named
+                    if plan.vote == COST:
+                        vote = cheapest_vote(plan, potentials, scores, to_go, s)
+                    alpha = committee.weight[i]
+                    w = chunk.weights[t]
+                    if plan.rule == GRADIENT and label >= 0:
+                        w_learner = gradient_round(plan, committee, chunk, trace, i, t, vote, s.p)
+                    elif plan.rule == POTENTIAL and label >= 0:
+                        w_learner = potential_round(plan, committee, potentials, chunk, trace, i, t, vote, s.p)
+                    elif plan.rule == POISSON and label >= 0:
+                        take_vote(plan, scores, vote, s.p, committee.weight[i])
+                        rate = trace.rate[t] if i > 0 else 1.0
+                        w_learner = poisson(rate, chunk.uniforms[t, i])
+                        side = RIGHT if vote == label else WRONG
+                        committee.costs[i, side] += rate
+                        right, wrong = committee.costs[i, RIGHT], committee.costs[i, WRONG]
+                        trace.rate[t] = rate * (right + wrong) / (2.0 * committee.costs[i, side])
+                        committee.weight[i] = oza_weight(right, wrong)
+                    else:
+                        w_learner = uniform_step(plan, committee, known.own.rule, i, scores, vote, s.p, chunk, t)
+                    best = heaviest(scores)
+                    trace.expert_labels[i, t] = best
+                    trace.expert_losses[i, t] = committee.mistakes[i]
+                    averaged = plan.rule == GRADIENT and (in_scores or (plan.calibrate and label >= 0))
+                    if averaged:
+                        blend(i == 0, committee.mistakes[i], scores, trace.mean[t], trace.total[t])
+                    if plan.single_experts:
+                        learner_alone(plan, committee, i, vote, alpha, averaged, chunk, trace, t, s)
+                    if kept:
+                        trace.votes[i, t] = vote
+                        trace.learner_weights[i, t] = alpha
+                        trace.importances[i, t] = w_learner if label >= 0 else 0.0
+                    if label >= 0 and best != label:
+                        committee.mistakes[i] += w
+                    w_learner *= learners.scale[i] * w
+                if label >= 0:
+                    learner_learns(learners, known, i, chunk, t, label, w_learner, s)
+                    if plan.restart and learners.kind[i] == TREE and drifted(committee.errors[i], named != label):
+                        restart(known.forest, learners.slot[i])
+                        trace.restarts[i, t] = True
+            going = size > 1
+            if going:
+                step_in(known.forest, learners.slot[i], s)
+        if size == 1 or s.line.at[ROW] == last[1]:
+            lead += size
     return last
 
 
@@ -168,7 +178,7 @@ def run_contexts(plan, n_learners, memory, chunk, trace):
     for t in range(chunk.labels.size):
         chunk.contexts[t] = next_context(memory, chunk.labels[t], plan.n_labels)
     if plan.rule == GRADIENT:
-        fill_steps(plan, n_learners, chunk.rounds, trace.steps)
+        fill_steps(plan, n_learners, chunk.rounds, trace.steps, trace.factors)
 
 
 @routine
@@ -186,8 +196,8 @@ def run_moments(forest, chunk):
 @routine
 def follow_experts(plan, committee, chunk, trace, losses, gaps, weights, labels, shares, guesses, decisions):
     """The prediction of each example, and the scores behind it; what they say is calibrated, chunk after chunk."""
-    n_experts, n = trace.expert_labels.shape
-    for t in range(n):
+    n_experts = losses.size
+    for t in range(chunk.labels.size):
         if plan.rule == GRADIENT:
             for i in range(n_experts):
                 losses[i] = trace.expert_losses[i, t]

@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise._lanes import in_fours
 from edgewise._states import state
 from edgewise.boosting.own import NOTHING, Own
 from edgewise.learners.foreign_copies import ForeignBank
+from edgewise.learners.forest.abreast import ABREAST, Abreast, make_abreast
 from edgewise.learners.forest.layout import Forest
 from edgewise.learners.forest.splitting import SplitRoom, make_split_room
 from edgewise.learners.label_memory import MemoryBank
@@ -33,6 +35,7 @@ OWN = 16
 OF_VOTE, OF_RIGHT = 0, 1
 RIGHT, WRONG = 0, 1
 FOR, PLACE = 0, 1  # Scratch.gathered
+APART = 8  # columns of Trace.expert_labels and Trace.expert_losses beyond those of rows
 
 
 @state
@@ -98,10 +101,12 @@ class Chunk(NamedTuple):
 class Trace(NamedTuple):
     """What happened, per example and learner; by learner first, as the loop goes."""
 
+    begun: np.ndarray  # [N] how many rows a learner has gone through side by side with others
     scores: np.ndarray  # [n, k] of the expert reached so far
-    costs: np.ndarray  # [n, k] GRADIENT: cost row at these scores
-    odds: np.ndarray  # [n, k] GRADIENT, logistic loss: what cost rows are made of, see `costs_after_vote`
-    steps: np.ndarray  # [n] GRADIENT: how far learner weights move
+    costs: np.ndarray  # [n, k in fours] GRADIENT: cost row at these scores
+    odds: np.ndarray  # [n, k in fours] GRADIENT, logistic loss: what cost rows are made of, see `costs_after_vote`
+    steps: np.ndarray  # [n] GRADIENT: how far learner weights move, but for a factor
+    factors: np.ndarray  # [N] GRADIENT: each learner's factor
     rate: np.ndarray  # [n] POISSON: lambda
     ahead: np.ndarray  # [n, 2] POTENTIAL: potential and importance at the votes so far
     mean: np.ndarray  # [n, k] GRADIENT: scores of the experts so far, summed with their Hedge weights
@@ -110,9 +115,39 @@ class Trace(NamedTuple):
     votes: np.ndarray
     learner_weights: np.ndarray
     importances: np.ndarray
-    expert_labels: np.ndarray  # [E, n]
-    expert_losses: np.ndarray  # [E, n] mistakes before this round
+    # [E, n + APART]: if rows began a power of two apart, all of a column would compete for the same places in the cache
+    expert_labels: np.ndarray
+    expert_losses: np.ndarray  # mistakes before this round
     restarts: np.ndarray  # [N, n] whether the tree began anew after this example
+
+
+@state
+class Line(NamedTuple):
+    """What a booster remembers of W = ABREAST learners that go side by side, and scores on their way through them."""
+
+    at: np.ndarray  # [5] how far it has come (`lines`)
+    scale: np.ndarray  # [W] as in `Learners`
+    # [W] as in `Committee`; a lane without a learner has weight 0
+    weight: np.ndarray
+    mistakes: np.ndarray
+    of_vote: np.ndarray
+    of_right: np.ndarray
+    importance: np.ndarray
+    # of the example in hand
+    factors: np.ndarray  # [W] what a vote multiplies the odds of a label by
+    gains: np.ndarray  # [W] what it adds to the score of a label
+    scores: np.ndarray  # [k, W] after the vote of each learner
+    odds: np.ndarray
+    costs: np.ndarray
+    told: np.ndarray  # [2, W] POTENTIAL: importance, and cost of the vote
+    best: np.ndarray  # [W] what each expert says
+
+
+def make_line(k: int) -> Line:
+    by_class = {name: np.zeros((k, ABREAST)) for name in ("scores", "odds", "costs")}
+    single = ("scale", "weight", "mistakes", "of_vote", "of_right", "importance", "factors", "gains", "best")
+    of_lanes = {name: np.zeros(ABREAST) for name in single}
+    return Line(at=np.zeros(5, np.int64), told=np.zeros((2, ABREAST)), **by_class, **of_lanes)
 
 
 @state
@@ -126,6 +161,8 @@ class Scratch(NamedTuple):
     # [places, 4] numeric features, nominal ones, whether no numeric value is missing, codes that are not missing
     shape: np.ndarray
     gathered: np.ndarray  # [2] FOR which tree all rows were, or -1; PLACE of the row in hand
+    abreast: Abreast  # trees that go through the chunk side by side
+    line: Line
     evidence: np.ndarray
     shares: np.ndarray
     scalings: np.ndarray
@@ -157,6 +194,8 @@ def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int, rows:
         slots=np.empty((rows + 1, 2, forest.nominal.shape[1]), np.int64),
         shape=np.empty((rows + 1, 4), np.int64),
         gathered=np.array([-1, 0]),
+        abreast=make_abreast(forest),
+        line=make_line(k),
         evidence=np.zeros(labels),
         shares=np.zeros(forest.nominal.shape[1]),
         scalings=np.zeros(labels, np.int64),
@@ -179,11 +218,14 @@ def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int, rows:
 
 def make_trace(n: int, n_learners: int, n_experts: int, k: int, kept: bool = False) -> Trace:
     by_learner = (n_learners if kept else 0, n)  # written for every learner and example
+    by_expert = (n_experts, n + APART if n > 1 else 1)
     return Trace(
+        begun=np.zeros(n_learners, np.int64),
         scores=np.zeros((n, k)),
-        costs=np.zeros((n, k)),
-        odds=np.zeros((n, k)),
+        costs=np.zeros((n, in_fours(k))),
+        odds=np.zeros((n, in_fours(k))),
         steps=np.zeros(n),
+        factors=np.ones(n_learners),
         rate=np.zeros(n),
         ahead=np.zeros((n, 2)),
         mean=np.zeros((n, k)),
@@ -191,8 +233,8 @@ def make_trace(n: int, n_learners: int, n_experts: int, k: int, kept: bool = Fal
         votes=np.empty(by_learner, np.int32),
         learner_weights=np.empty(by_learner),
         importances=np.empty(by_learner),
-        expert_labels=np.empty((n_experts, n), np.int32),
-        expert_losses=np.empty((n_experts, n)),
+        expert_labels=np.empty(by_expert, np.int32),
+        expert_losses=np.empty(by_expert),
         restarts=np.zeros((n_learners, n), bool),
     )
 

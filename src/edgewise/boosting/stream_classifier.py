@@ -163,8 +163,8 @@ class StreamClassifier(StreamEnsemble):
                     trace.votes.T,
                     trace.importances.T,
                     trace.learner_weights.T,
-                    trace.expert_labels.T,
-                    trace.expert_losses.T,
+                    trace.expert_labels[:, : len(guesses)].T,
+                    trace.expert_losses[:, : len(guesses)].T,
                     chunk.uniforms,
                 )
             )

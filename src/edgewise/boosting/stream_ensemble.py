@@ -26,9 +26,9 @@ from edgewise.parameters import Saveable
 from edgewise.streams.targets import weight_array
 from edgewise.theory.potential_tables import shared_out, zero_one_potentials
 
-# Rows that go through the learners together. Any number gives the same result; this one keeps a chunk in cache.
-CHUNK_ROWS = 256
-LARGER_FOR_THREADS = 4
+# Rows that go through the learners together. Any number gives the same result; of fewer, what Python does between
+# chunks is felt, and threads, which hand chunks from block to block, wait for each other.
+CHUNK_ROWS = 1024
 
 
 @cache
@@ -359,10 +359,9 @@ class StreamEnsemble(Saveable, Estimator):
         self._columns = columns
 
     def _cuts(self, n: int) -> Iterator[slice]:
-        """Cut n rows into chunks: larger ones for threads, which hand them from block to block."""
-        size = self.chunk_size * (1 if self._n_blocks == 1 else LARGER_FOR_THREADS)
-        for first in range(0, n, size):
-            yield slice(first, min(n, first + size))
+        """Cut n rows into chunks."""
+        for first in range(0, n, self.chunk_size):
+            yield slice(first, min(n, first + self.chunk_size))
 
     def _parts(self, learned: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         """Cut rows into chunks: the rows of each, and uniform random numbers for those of them that are learned."""

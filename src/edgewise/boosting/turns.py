@@ -17,6 +17,7 @@ from edgewise.boosting.own import Own
 from edgewise.boosting.pipeline import Passage, blocks
 from edgewise.boosting.state import FOREIGN, Knowledge, Learners, Scratch, make_scratch
 from edgewise.learners.foreign_copies import ForeignBank
+from edgewise.learners.forest.abreast import at_once
 from edgewise.learners.forest.layout import enlarged, room_needed
 
 Place = tuple[int, int]  # a learner and a row
@@ -64,5 +65,5 @@ def play_blocks(ensemble: Any, own: Own, chunk: Any, trees: int, play: Play) -> 
                 at = play(b, known, need, s, at, turn.last)
                 if at == turn.last:
                     break
-                ensemble.forests[b] = enlarged(ensemble.forests[b], trees, need)
+                ensemble.forests[b] = enlarged(ensemble.forests[b], max(trees, at_once(ensemble.forests[b])), need)
         yield

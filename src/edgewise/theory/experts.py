@@ -8,9 +8,25 @@ from __future__ import annotations
 import math
 
 from edgewise._compile import kernel, subroutine
+from edgewise._lanes import WIDTH, bottom, least, load
 
 DRAW, VOTE, BEST = 0, 1, 2
 FOLLOW = {"draw": DRAW, "vote": VOTE, "best": BEST}
+
+
+@kernel
+def smallest(values):
+    """The least of some numbers, by four: none of them waits for the one before."""
+    fours = values.size - values.size % WIDTH
+    low = values[values.size - 1]
+    if fours > 0:
+        lows = load(values, 0)
+        for i in range(WIDTH, fours, WIDTH):
+            lows = least(lows, load(values, i))
+        low = min(low, bottom(lows))
+    for i in range(fours, values.size):
+        low = min(low, values[i])
+    return low
 
 
 @kernel
@@ -20,9 +36,7 @@ def expert_weights(losses, gaps, out):
     `gaps` and `out` are those of the call before (at first zeros and ones): most experts err together, so that most
     gaps to the best expert stay, and with them the exponentials.
     """
-    least = losses[0]
-    for i in range(1, losses.size):
-        least = min(least, losses[i])
+    least = smallest(losses)
     for i in range(losses.size):
         gap = least - losses[i]
         if gap != gaps[i]:
@@ -62,8 +76,14 @@ def voted(weights, labels, shares):
     """The label with the largest total weight of experts (left in `shares`); ties go to the lowest label."""
     for l in range(shares.size):
         shares[l] = 0.0
+    label, share = labels[0], 0.0  # neighbours mostly agree: their sum waits in a register
     for i in range(weights.size):
-        shares[labels[i]] += weights[i]
+        if labels[i] != label:
+            shares[label] = share
+            label = labels[i]
+            share = shares[label]
+        share += weights[i]
+    shares[label] = share
     return heaviest(shares)
 
 

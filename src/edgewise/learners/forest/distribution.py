@@ -33,7 +33,7 @@ def distance(x, mean, precision, m):
     return total(squares)
 
 
-@kernel
+@subroutine
 def gapped_evidence(gauss, class_weight, x, m):
     """What `numeric_evidence` is where values are missing: their factors are left out.
 
@@ -130,10 +130,12 @@ def scaled_likelihoods(forest, leaf, weighed, whole, told, likelihoods, slots, s
         scalings[r] = 0
         if rows[r] >= 0 and (not whole or likelihoods[r] < PRODUCT_BOTTOM):
             product = forest.class_weight[leaf, r] if weighed else 1.0
+            inverse = 1.0 / (forest.complete[rows[r]] + 1.0)
             for j in range(told):
                 if shares[j] > 0.0:
-                    count, of_class = forest.counts[rows[r], slots[0, j]], shown(forest, rows[r], slots[1, j])
-                    product *= (count + shares[j]) / (of_class + 1.0)
+                    if not whole:
+                        inverse = 1.0 / (shown(forest, rows[r], slots[1, j]) + 1.0)
+                    product *= (forest.counts[rows[r], slots[0, j]] + shares[j]) * inverse
                 if product < PRODUCT_BOTTOM:
                     product *= PRODUCT_TOP
                     scalings[r] += 1

@@ -167,10 +167,11 @@ def make_forest(
 
 def column_lists(allowed: np.ndarray) -> np.ndarray:
     """Boolean [trees, columns] -> [trees, m] column numbers, padded with -1."""
-    width = max(1, int(allowed.sum(axis=1).max(initial=0)))
-    chosen = np.pad(allowed, ((0, 0), (0, 1)))  # a column nobody uses, for padding where there are no others
-    first = np.argsort(~chosen, axis=1, kind="stable")[:, :width]
-    return np.where(np.take_along_axis(chosen, first, axis=1), first, -1).astype(np.int32)
+    counts = allowed.sum(axis=1)
+    lists = np.full((len(allowed), max(1, int(counts.max(initial=0)))), -1, np.int32)
+    trees, columns = np.nonzero(allowed)
+    lists[trees, np.arange(trees.size) - (np.cumsum(counts) - counts)[trees]] = columns
+    return lists
 
 
 def slot_offsets(nominal: np.ndarray, categories: np.ndarray) -> np.ndarray:
