@@ -79,6 +79,7 @@ def line_up(learners, committee, forest, i, end, need, begun, chunk, s):
         else:
             clear_lane(g, s.abreast)
             line.weight[g] = 0.0
+            line.scale[g] = 0.0
     lay_out_weights(committee, line)
     return size
 

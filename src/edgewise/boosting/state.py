@@ -126,8 +126,8 @@ class Line(NamedTuple):
     """What a booster remembers of W = ABREAST learners that go side by side, and scores on their way through them."""
 
     at: np.ndarray  # [5] how far it has come (`lines`)
-    scale: np.ndarray  # [W] as in `Learners`
-    # [W] as in `Committee`; a lane without a learner has weight 0
+    # [W] as in `Learners` and `Committee`; a lane without a learner has scale and weight 0
+    scale: np.ndarray
     weight: np.ndarray
     mistakes: np.ndarray
     of_vote: np.ndarray
