@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise.learners.forest.distribution import with_ratio
 from edgewise.streams.table import Feature
 from tests.small_streams import mixed_stream
 
@@ -449,3 +450,16 @@ def test_memory_stops_growing_under_max_nodes(name):
     assert model.n_nodes_.min() >= 13
     assert sizes[0] > 1000
     assert sizes[5:] == [sizes[5]] * 7
+
+
+@pytest.mark.plain
+def test_a_logarithm_is_left_out_only_where_it_cannot_decide():
+    rng = np.random.default_rng(3)
+    left_out = 0
+    for spread in (1e-12, 1e-3, 1.0, 30.0):
+        for said, gap, power in rng.normal(scale=spread, size=(300, 3)):
+            other, ratio = said + gap, math.exp(power)
+            found, exact = with_ratio(said, ratio, other), said + math.log(ratio)
+            assert (found > other) == (exact > other)
+            left_out += found != exact
+    assert left_out > 300

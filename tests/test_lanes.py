@@ -33,7 +33,6 @@ from edgewise._lanes import (
     where_equal,
     where_known,
     where_less,
-    where_place,
     wide,
 )
 
@@ -57,7 +56,6 @@ ONE_BY_ONE = (
     lambda a, b, place: b if a == a else -1.0,
     lambda a, b, place: a if place < 3 else b,
     lambda a, b, place: 6.5,
-    lambda a, b, place: a if place == 2 else b,
 )
 # The same of more numbers, in the order of `many_at_once`.
 OF_MANY = (
@@ -86,7 +84,6 @@ def four_at_once(x, y, out):
     store(out, 36, where_known(a, b, -1.0))
     store(out, 40, leading(3, a, b))
     store(out, 44, lanes(6.5))
-    store(out, 48, where_place(7, 9, a, b))
 
 
 @routine

@@ -3,8 +3,8 @@
 LLVM turns a loop over an array into such steps by itself where the loop is long; where there are seven features or four
 labels it does not. Here a kernel says so: `load` takes four numbers of an array, the operators and the functions below
 work on each of the four, and `store` writes them back. A single number stands for four equal ones. Arrays are made so
-long that the last four are whole (`in_fours`). Where there are eight of a kind, `load_wide` takes eight; the processor
-has lanes for them, or takes two steps. In plain Python the lanes are a NumPy array.
+long that the last four are whole (`in_fours`). Where there are more of a kind, `load_wide` takes sixteen; the processor
+takes as many steps as it needs. In plain Python the lanes are a NumPy array.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def lanes(value):
 
 
 def wide(value):
-    """Eight times the same number."""
+    """So many times the same number, as `load_wide` takes."""
     return np.full(WIDE, value)
 
 
@@ -50,7 +50,7 @@ def load(array, first):
 
 
 def load_wide(array):
-    """The first eight of an array."""
+    """The first numbers of an array, WIDE of them."""
     return array[:WIDE].copy()
 
 
@@ -92,11 +92,6 @@ def where_equal(a, b, yes, no):
 def where_known(a, yes, no):
     """`yes` where a is a number, else `no`."""
     return np.where(a == a, yes, no)
-
-
-def where_place(first, place, yes, no):
-    """`yes` in the lane of array[place] where the first lane is that of array[first], `no` in the others."""
-    return np.where(np.arange(WIDTH) == place - first, yes, no)
 
 
 def some_less(a, b):
@@ -311,11 +306,6 @@ def emit_where_equal(builder: Any, a: Any, b: Any, yes: Any, no: Any) -> Any:
 @compiled(where_known, LANES, LANES, LANES, LANES)
 def emit_where_known(builder: Any, a: Any, yes: Any, no: Any) -> Any:
     return builder.select(builder.fcmp_ordered("ord", a, a), yes, no)
-
-
-@compiled(where_place, LANES, types.intp, types.intp, LANES, LANES)
-def emit_where_place(builder: Any, first: Any, place: Any, yes: Any, no: Any) -> Any:
-    return builder.select(builder.icmp_signed("==", PLACES, all_equal(builder, builder.sub(place, first))), yes, no)
 
 
 @compiled(some_less, types.boolean, LANES, LANES)

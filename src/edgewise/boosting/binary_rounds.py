@@ -28,7 +28,7 @@ def vote_in_round(plan, learners, committee, known, chunk, t, cast, s):
         first = learners.slot[i]
         gather(forest, first, chunk.numeric[t], chunk.nominal[t], s, aside(s))
         for r in range(mean.size):
-            _, mode = tree_speaks(forest, first + r, 0, s)
+            _, mode = tree_speaks(forest, first + r, 0, True, s)
             leaf_probabilities(forest, forest.child[s.node[0]], n_numeric(s), s.bayes[0], mode, s.evidence, s.tree_p)
             cast.shares[t, i, r] = 2.0 * s.tree_p[1] - 1.0
             mean[r] += committee.weight[i, r] * cast.shares[t, i, r]

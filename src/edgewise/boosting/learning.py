@@ -89,8 +89,11 @@ def gather_ahead(learners, forest, i, end, chunk, s):
 
 
 @part
-def tree_speaks(forest, tree, g, s):
-    """The label one tree names, and by which predictor; remembers who spoke, for when the tree learns."""
+def tree_speaks(forest, tree, g, in_full, s):
+    """The label one tree names, and by which predictor; remembers who spoke, for when the tree learns.
+
+    `in_full`: `leaf_probabilities` are going to be asked for.
+    """
     place = s.gathered[PLACE]
     node, s.reached[g] = find_leaf(forest, tree, s.x[place], s.codes[place])
     s.node[g] = node
@@ -103,6 +106,7 @@ def tree_speaks(forest, tree, g, s):
         s.shape[place, 0],
         s.shape[place, 3],
         s.shape[place, 2] == 1,
+        in_full,
         s.evidence,
         s.shares,
         s.scalings,
@@ -121,7 +125,7 @@ def learner_speaks(learners, known, i, chunk, t, in_full, s):
         s.gathered[PLACE] = t
     else:
         gather(forest, slot, chunk.numeric[t], chunk.nominal[t], s, aside(s))
-    label, mode = tree_speaks(forest, slot, 0, s)
+    label, mode = tree_speaks(forest, slot, 0, in_full, s)
     if in_full or mode == MIXED:
         leaf_probabilities(forest, forest.child[s.node[0]], n_numeric(s), s.bayes[0], mode, s.evidence, s.p)
     return heaviest(s.p) if mode == MIXED else label
@@ -136,7 +140,7 @@ def other_speaks(known, kind, slot, chunk, t, s):
         gather(forest, slot, numeric, nominal, s, aside(s))
         total = 0.0
         for g in range(s.p.size):
-            _, mode = tree_speaks(forest, slot + g, g, s)
+            _, mode = tree_speaks(forest, slot + g, g, True, s)
             leaf_probabilities(forest, forest.child[s.node[g]], n_numeric(s), s.bayes[g], mode, s.evidence, s.tree_p)
             s.p[g] = s.tree_p[1]
             total += s.p[g]
@@ -176,7 +180,7 @@ def tree_returns(forest, tree, numeric, nominal, s):
     place = aside(s)
     gather(forest, tree, numeric, nominal, s, place)
     if forest.mode[tree] == ADAPTIVE:
-        tree_speaks(forest, tree, 0, s)
+        tree_speaks(forest, tree, 0, False, s)
     else:
         s.node[0], s.reached[0] = find_leaf(forest, tree, s.x[place], s.codes[place])
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise._lanes import in_fours
 from edgewise._states import state
 from edgewise.boosting.own import NOTHING, Own
 from edgewise.learners.foreign_copies import ForeignBank
@@ -103,8 +102,8 @@ class Trace(NamedTuple):
 
     begun: np.ndarray  # [N] how many rows a learner has gone through side by side with others
     scores: np.ndarray  # [n, k] of the expert reached so far
-    costs: np.ndarray  # [n, k in fours] GRADIENT: cost row at these scores
-    odds: np.ndarray  # [n, k in fours] GRADIENT, logistic loss: what cost rows are made of, see `costs_after_vote`
+    costs: np.ndarray  # [n, k] GRADIENT: cost row at these scores
+    odds: np.ndarray  # [n, k] GRADIENT, logistic loss: what cost rows are made of, see `costs_after_vote`
     steps: np.ndarray  # [n] GRADIENT: how far learner weights move, but for a factor
     factors: np.ndarray  # [N] GRADIENT: each learner's factor
     rate: np.ndarray  # [n] POISSON: lambda
@@ -222,8 +221,8 @@ def make_trace(n: int, n_learners: int, n_experts: int, k: int, kept: bool = Fal
     return Trace(
         begun=np.zeros(n_learners, np.int64),
         scores=np.zeros((n, k)),
-        costs=np.zeros((n, in_fours(k))),
-        odds=np.zeros((n, in_fours(k))),
+        costs=np.zeros((n, k)),
+        odds=np.zeros((n, k)),
         steps=np.zeros(n),
         factors=np.ones(n_learners),
         rate=np.zeros(n),

@@ -23,7 +23,6 @@ from __future__ import annotations
 import math
 
 from edgewise._compile import kernel, routine, subroutine
-from edgewise._lanes import WIDTH, load, some_less, store, where_place
 from edgewise.theory.elementary import MANY, exp
 
 LOGISTIC, EXPONENTIAL, SQUARE_HINGE, SOFTMAX = 0, 1, 2, 3
@@ -135,19 +134,19 @@ def costs_after_vote(scores, label, vote, factor, odds, out):
 
     Kept from vote to vote are odds(l) = exp(s(label) - s(l)), which a vote multiplies: those of all others by
     `factor` = exp(alpha) if it is right, its own by `factor` = exp(-alpha) if it is wrong. Each product may round, as
-    may each sum in the scores. Odds too small or too large to be multiplied on are taken from the scores. `odds` and
-    `out` have room for labels in fours.
+    may each sum in the scores. Odds too small or too large to be multiplied on are taken from the scores.
     """
-    right = vote == label
-    of_vote, of_others = (1.0, factor) if right else (factor, 1.0)
-    l, last = (0, scores.size) if right else (vote - vote % WIDTH, vote + 1)
     extreme = False
-    while l < last:
-        carried = load(odds, l) * where_place(l, vote, of_vote, of_others)
-        extreme |= some_less(carried, LEAST_ODDS) | some_less(MOST_ODDS, carried)
-        store(odds, l, carried)
-        store(out, l, 1.0 / (1.0 + carried))
-        l += WIDTH
+    if vote == label:
+        for l in range(scores.size):
+            odds[l] *= factor
+            extreme |= (odds[l] < LEAST_ODDS) | (odds[l] > MOST_ODDS)
+            out[l] = 1.0 / (1.0 + odds[l])
+        odds[label] = 1.0
+    else:
+        odds[vote] *= factor
+        extreme = (odds[vote] < LEAST_ODDS) | (odds[vote] > MOST_ODDS)
+        out[vote] = 1.0 / (1.0 + odds[vote])
     if extreme:
         fresh_odds(scores, label, odds, out)
     out[label] = 0.0
@@ -160,8 +159,6 @@ def costs_after_vote(scores, label, vote, factor, odds, out):
 @subroutine
 def fresh_odds(scores, label, odds, out):
     """What `costs_after_vote` keeps, and the slopes, from the scores."""
-    for l in range(scores.size, odds.size):
-        odds[l] = 1.0
     for l in range(scores.size):
         odds[l] = exp(scores[label] - scores[l])
         out[l] = 1.0 / (1.0 + odds[l])

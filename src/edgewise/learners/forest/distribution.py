@@ -21,6 +21,7 @@ from edgewise.learners.forest.statistics import shown
 # Factors are multiplied up before a logarithm is taken; these bounds keep the product, and one factor more, a number.
 PRODUCT_TOP, PRODUCT_BOTTOM = 1e100, 1e-100
 LEAST_LIKELIHOOD = 1e-300  # relative to the likeliest class; keeps the logarithm finite
+CLEAR = 1e-9  # logarithms that differ by more than this, relative to their size, differ after rounding
 
 
 @kernel
@@ -157,12 +158,24 @@ def same_scale(rows, likelihoods, scalings):
             likelihoods[r] *= PRODUCT_BOTTOM
 
 
+@kernel
+def with_ratio(said, ratio, other):
+    """said + log(ratio), or another number on the same side of `other`: 1 - 1/ratio <= log(ratio) <= ratio - 1."""
+    slack = CLEAR * (1.0 + abs(said) + abs(other))
+    above = said + (ratio - 1.0)
+    if above < other - slack:
+        return above
+    below = said + (1.0 - 1.0 / ratio)
+    return below if below > other + slack else said + math.log(ratio)
+
+
 @part
-def leaf_labels(forest, tree, leaf, x, slots, m, told, complete, evidence, shares, scalings):
+def leaf_labels(forest, tree, leaf, x, slots, m, told, complete, in_full, evidence, shares, scalings):
     """The labels that majority and naive Bayes name, and by which of them the leaf goes (MIXED: by both).
 
-    Leaves every class's share times its likelihood in `evidence`, for `leaf_probabilities`: its logarithm where there
-    are numeric features, whose likelihoods span too many orders of magnitude for a number.
+    `in_full` leaves every class's share times its likelihood in `evidence`, for `leaf_probabilities`: its logarithm
+    where there are numeric features, whose likelihoods span too many orders of magnitude for a number. Without that,
+    a logarithm that cannot decide between two classes is not taken.
     """
     mode = forest.mode[tree]
     weights = forest.class_weight[leaf]
@@ -172,15 +185,21 @@ def leaf_labels(forest, tree, leaf, x, slots, m, told, complete, evidence, share
     rows = forest.row[leaf]
     likely = nominal_likelihoods(forest, leaf, slots, told, m == 0, evidence, shares, scalings)
     if m > 0:
-        first = 0.0  # likelihoods are taken relative to the first, whose logarithm is 0; equal ones stay equal
+        # likelihoods are taken relative to the first, whose logarithm is 0; equal ones stay equal
+        first, other = 0.0, 0.0
         for r in range(weights.size):
             if rows[r] >= 0:
                 row = rows[r]
                 said = numeric_evidence(forest.gauss[row], forest.constant[row], weights[r], x, m, complete)
                 if likely and first > 0.0:
-                    said += math.log(max(evidence[r], LEAST_LIKELIHOOD) / first)
+                    ratio = max(evidence[r], LEAST_LIKELIHOOD) / first
+                    if in_full or mode == MIXED or forest.n_rows[leaf] > 2:
+                        said += math.log(ratio)
+                    else:
+                        said = with_ratio(said, ratio, other)
                 elif likely:
                     first = max(evidence[r], LEAST_LIKELIHOOD)
+                    other = said
                 evidence[r] = said
     bayes = -1
     most = 0.0
