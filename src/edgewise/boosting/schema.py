@@ -90,6 +90,9 @@ def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chu
 
     `in_scores` asks for the experts' mean scores as well, which guesses do not need. Gives the (learner, row) before
     which the forest must be enlarged, or `last` when done.
+
+    A line of trees (`lines`) votes in `go_on`, and comes to the loop over rows only where one of its trees must learn a
+    row alone: how to learn is compiled once.
     """
     k = trace.scores.shape[1]
     n_learners = learners.kind.size
@@ -119,7 +122,7 @@ def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chu
                 label = chunk.labels[t]
                 if size == 1 and label >= 0 and not has_room(known.forest, trees, need):
                     return i, t
-                w_learner = s.abreast.w[i - lead]
+                w_learner = s.abreast.w[i - lead]  # of a line
                 named = 0
                 if size == 1:
                     scores = trace.scores[t]

@@ -138,7 +138,7 @@ class Line(NamedTuple):
     scores: np.ndarray  # [k, W] after the vote of each learner
     odds: np.ndarray
     costs: np.ndarray
-    told: np.ndarray  # [2, W] POTENTIAL: importance, and cost of the vote
+    told: np.ndarray  # [2, W] where these are found one by one: importance, and cost of the vote
     best: np.ndarray  # [W] what each expert says
 
 
