@@ -259,6 +259,22 @@ def test_states_that_share_a_key_are_told_apart() -> None:
             assert fast.potential(p, m, 1, as_votes(state)) == fast.potential(fresh, m, 1, as_votes(state))
 
 
+@pytest.mark.plain
+def test_states_that_share_a_slot_do_not_push_each_other_out() -> None:
+    """As many states as there are slots beside each other, asked for in turn: each is worked out once."""
+    p = fast.zero_one_potentials(4, 12, 0.1, memo_bits=4)
+    p = p._replace(hashes=p.hashes // 16 * 16, salts=p.salts // 16 * 16)  # all of them have slot 0
+    asked = [as_votes(state) for state in ((0, 0, 0, 0), (1, 0, 0, 0), (1, 1, 0, 0), (2, 1, 0, 0))]
+    for votes in asked * 3:
+        fast.potential(p, 8, 0, votes)
+    assert p.memo_next[0] == fast.WAYS == len(asked)
+    fast.potential(p, 8, 0, as_votes((2, 1, 1, 0)))
+    fast.potential(p, 8, 0, asked[3])
+    assert p.memo_next[0] == 5
+    fast.potential(p, 8, 0, asked[0])  # had to go, as the oldest
+    assert p.memo_next[0] == 6
+
+
 @routine
 def told_abreast(p, m, n, label, votes, named, state, out):
     fast.judged_abreast(p, m, n, label, votes, load_wide(named), state, out)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from edgewise._compile import kernel, part, subroutine
 from edgewise._lanes import WIDTH, all_known, gathered, leading, store
 from edgewise.boosting.state import BINARY, FOR, FOREIGN, GIVEN, GROUP, LINEAR, MEMORY, PLACE, TREE
@@ -19,7 +17,8 @@ from edgewise.theory.experts import heaviest
 def gather(forest, tree, numeric, nominal, s, place):
     """Copy the features that a tree uses, in its own order, and find the slots of codes that are not missing.
 
-    They come into the given place of `Scratch`. Room beyond the last numeric feature is filled up with missing ones.
+    They come into the given place of `Scratch`. Room beyond the last numeric feature is filled up with zeros:
+    with missing values, stores would be partial, which what is loaded next has to wait for.
     """
     s.gathered[PLACE] = place
     x, codes, slots, shape = s.x[place], s.codes[place], s.slots[place], s.shape[place]
@@ -31,7 +30,7 @@ def gather(forest, tree, numeric, nominal, s, place):
     for j in range(0, m, WIDTH):
         value = gathered(numeric, columns, j, m)
         complete = complete and all_known(value)
-        store(x, j, leading(m - j, value, math.nan))
+        store(x, j, leading(m - j, value, 0.0))
     columns, offset = forest.nominal[tree], forest.offset[tree]
     c, told = 0, 0
     while c < columns.size and columns[c] >= 0:

@@ -72,7 +72,7 @@ class Potentials(NamedTuple):
     # the memo
     hashes: np.ndarray  # [2, n_learners + lead]: a state's two keys are sums of these, for any order of the labels
     salts: np.ndarray  # [2, draws]
-    memo_index: np.ndarray  # [slot]: the place where a state with this slot was written last
+    memo_index: np.ndarray  # [slot]: where a state is that has this slot, or one beside it
     memo_next: np.ndarray  # [1]: the place to be written next; the oldest state is there once all places are taken
     memo_keys: np.ndarray  # [place, 2]: 0 if nothing is there
     memo_values: np.ndarray  # [place, 2]: chance to win, and the same tilted

@@ -39,6 +39,8 @@ from edgewise.theory.winning_chances import winning_chances
 RESOLUTION = 1e-12
 # Expected costs that differ by more than this differ after rounding, too.
 CLEAR = 1e-9
+# Slots of the memo that a state may be found in: states that share one slot would push each other out again and again.
+WAYS = 4
 # States that need no place in the memo: the label can no longer win, or no longer lose.
 LOST, WON = -1, -2
 
@@ -439,11 +441,26 @@ def _place_of(
 
 @subroutine
 def _remember(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, key: int, check: int) -> int:
-    """Evaluate a state that the memo does not have; the place where it is then."""
-    place = p.memo_next[0]
-    p.memo_next[0] = (place + 1) % p.memo_index.size
-    p.memo_values[place, 0], p.memo_values[place, 1] = winning_chances(p, draws, label, votes, extra)
-    p.memo_keys[place, 0] = key
-    p.memo_keys[place, 1] = check
-    p.memo_index[key & (p.memo_index.size - 1)] = place
+    """The place of a state that its own slot does not have: in one of the three beside it, or it is worked out now.
+
+    It moves into its own slot. Who was there goes where the state was, or takes the slot of the oldest beside it.
+    """
+    slot = key & (p.memo_index.size - 1)
+    place, oldest = -1, slot
+    for way in range(1, min(WAYS, p.memo_index.size)):
+        other = slot ^ way
+        held = whole_part(p.memo_index[other])
+        if p.memo_keys[held, 0] == key and p.memo_keys[held, 1] == check:
+            place, oldest = held, other
+            break
+        if oldest == slot or held < p.memo_index[oldest]:
+            oldest = other
+    if place < 0:
+        place = p.memo_next[0]
+        p.memo_next[0] = (place + 1) % p.memo_index.size
+        p.memo_values[place, 0], p.memo_values[place, 1] = winning_chances(p, draws, label, votes, extra)
+        p.memo_keys[place, 0] = key
+        p.memo_keys[place, 1] = check
+    p.memo_index[oldest] = p.memo_index[slot]
+    p.memo_index[slot] = place
     return place

@@ -163,8 +163,10 @@ def learn(
         row = new_row(forest, tree)
         forest.row[leaf, label] = row
         forest.n_rows[leaf] += 1
-    update_gauss(forest.gauss[row], x, w, m)
-    refresh(forest, tree, row, forest.class_weight[leaf, label], m, means, variances)
+    if m > 0:
+        forest.constant[row] = update_gauss(
+            forest.gauss[row], x, w, forest.numeric[tree], means, variances, m, forest.class_weight[leaf, label]
+        )
     if c > 0:
         update_counts(forest, leaf, row, slots, c, told, w)
     if (

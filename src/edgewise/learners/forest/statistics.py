@@ -80,19 +80,26 @@ def forget(forest, leaf):
 
 
 @kernel
-def update_gauss(gauss, x, w, m):
-    """Weighted Welford step for every numeric feature that is not missing."""
+def update_gauss(gauss, x, w, columns, means, variances, m, class_weight):
+    """Weighted Welford step for every numeric feature that is not missing, then what `refresh_precision` does.
+
+    In one loop: what has been stored a moment ago is not loaded again.
+    """
     for j in range(0, m, WIDTH):
         value = load(x, j)
         weight, mean, squares = load(gauss[WEIGHT], j), load(gauss[MEAN], j), load(gauss[SQUARES], j)
         heavier = weight + w
         delta = value - mean
         nearer = mean + delta * w / heavier
-        store(gauss[WEIGHT], j, where_known(value, heavier, weight))
+        weight = where_known(value, heavier, weight)
+        squares = where_known(value, squares + w * delta * (value - nearer), squares)
+        store(gauss[WEIGHT], j, weight)
         store(gauss[MEAN], j, where_known(value, nearer, mean))
-        store(gauss[SQUARES], j, where_known(value, squares + w * delta * (value - nearer), squares))
+        store(gauss[SQUARES], j, squares)
         store(gauss[LOW], j, least(load(gauss[LOW], j), value))
         store(gauss[HIGH], j, largest(load(gauss[HIGH], j), value))
+        fresh_precision(gauss, j, weight, squares, columns, means, variances, m)
+    return log_density(gauss[PRECISION], m, class_weight)
 
 
 @kernel
@@ -102,25 +109,30 @@ def deviation(gauss, j):
 
 
 @kernel
-def refresh_precision(gauss, columns, means, variances, m, class_weight):
-    """What naive Bayes uses of every numeric feature, mean and precision; returns their `log_density`.
+def fresh_precision(gauss, j, weight, squares, columns, means, variances, m):
+    """What naive Bayes uses of the numeric features from j on: their mean and precision.
 
     The variance is (squares + v0)/(weight + 1), at least a thousandth of v0, where v0 is the column's variance so far:
     one example's worth of the column's own spread, so that a class seen once is neither certain nor impossible. A
     column that never varied says nothing (precision 0). A feature that the class never showed takes the column's mean.
     """
-    density = begun_product(class_weight)
+    spread = gathered(variances, columns, j, m)
+    if some_less(leading(m - j, weight, 1.0), LEAST_WEIGHT):
+        store(gauss[MEAN], j, where_less(0.0, weight, load(gauss[MEAN], j), gathered(means, columns, j, m)))
+    count = weight + 1.0
+    squares = largest(squares + spread, VARIANCE_FLOOR * spread * count)
+    precision = least(count / where_less(0.0, spread, squares, 1.0), LARGEST_PRECISION)
+    precision = leading(m - j, where_less(0.0, spread, precision, 0.0), 0.0)
+    store(gauss[PRECISION], j, precision)
+
+
+@kernel
+def refresh_precision(gauss, columns, means, variances, m, class_weight):
+    """`fresh_precision` of every numeric feature of a class; returns their `log_density`."""
     for j in range(0, m, WIDTH):
-        weight, spread = load(gauss[WEIGHT], j), gathered(variances, columns, j, m)
-        if some_less(leading(m - j, weight, 1.0), LEAST_WEIGHT):
-            store(gauss[MEAN], j, where_less(0.0, weight, load(gauss[MEAN], j), gathered(means, columns, j, m)))
-        count = weight + 1.0
-        squares = largest(load(gauss[SQUARES], j) + spread, VARIANCE_FLOOR * spread * count)
-        precision = least(count / where_less(0.0, spread, squares, 1.0), LARGEST_PRECISION)
-        precision = leading(m - j, where_less(0.0, spread, precision, 0.0), 0.0)
-        store(gauss[PRECISION], j, precision)
-        density = times(density, precision)
-    return half_log(density)
+        weight, squares = load(gauss[WEIGHT], j), load(gauss[SQUARES], j)
+        fresh_precision(gauss, j, weight, squares, columns, means, variances, m)
+    return log_density(gauss[PRECISION], m, class_weight)
 
 
 @kernel
