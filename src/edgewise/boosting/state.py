@@ -183,8 +183,11 @@ class Scratch(NamedTuple):
     taught: np.ndarray
 
 
+NONE_ABREAST, NO_LINE = make_abreast(0, 0, 0), make_line(0)  # they take a third of the time that a scratch takes
+
+
 def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int, rows: int = 0) -> Scratch:
-    """Room for chunks of as many rows; 0 if each tree gathers rows for itself."""
+    """Room for chunks of as many rows; 0 if each tree gathers rows for itself, and none go side by side."""
     per_tree = forest.row.shape[1]
     labels = max(k, per_tree)
     return Scratch(
@@ -193,8 +196,8 @@ def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int, rows:
         slots=np.empty((rows + 1, 2, forest.nominal.shape[1]), np.int64),
         shape=np.empty((rows + 1, 4), np.int64),
         gathered=np.array([-1, 0]),
-        abreast=make_abreast(forest),
-        line=make_line(k),
+        abreast=make_abreast(per_tree, forest.counts.shape[1], forest.nominal.shape[1]) if rows else NONE_ABREAST,
+        line=make_line(k) if rows else NO_LINE,
         evidence=np.zeros(labels),
         shares=np.zeros(forest.nominal.shape[1]),
         scalings=np.zeros(labels, np.int64),

@@ -62,8 +62,8 @@ class Abreast(NamedTuple):
     apart: np.ndarray  # [W] 1 where the tree must learn alone
 
 
-def make_abreast(forest: Forest) -> Abreast:
-    k, width, c = forest.row.shape[1], forest.counts.shape[1], forest.nominal.shape[1]
+def make_abreast(k: int, width: int, c: int) -> Abreast:
+    """Room for trees of k classes and c nominal features, which are counted in `width` slots."""
     by_class = {name: np.zeros((k, ABREAST)) for name in ("class_weight", "complete", "inverse", "evidence", "scaled")}
     single = ("complete_sum", "inverse_sum", "examples", "majority", "most", "grace", "bayes", "named", "w", "apart")
     return Abreast(
