@@ -20,8 +20,8 @@ from edgewise.learners.forest.layout import (
     slot_offsets,
     statistics_width,
     with_categories,
+    with_features,
     with_gaps,
-    with_width,
 )
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.linear import LinearBank, bank_with_categories, input_offsets
@@ -107,7 +107,7 @@ def _with_columns(state: Any, of_trees: np.ndarray, columns: Columns) -> Any:
         width = int(offset[:, -1].max(initial=0)) if in_slots else changes["numeric"].shape[1]
         changes[field] = padded(array, 1, max(0, width - array.shape[1]))
     if isinstance(forest, Forest):
-        changes["gauss"] = with_width(forest.gauss, statistics_width(numeric))
+        forest = with_features(forest, statistics_width(numeric))
     sizes = np.concatenate([np.diff(bank.offset), fresh])
     return state._replace(forests=[forest._replace(**changes)], bank=_with_inputs(bank, new_numeric, sizes))
 

@@ -77,7 +77,7 @@ class Forest(NamedTuple):
     examples: np.ndarray  # [leaves] learned since the leaf was made or woke, or ASLEEP
     n_rows: np.ndarray  # [leaves] classes seen since the leaf was made
     # statistics rows
-    gauss: np.ndarray  # [rows, 6, m in fours]; beyond a tree's features as in a new row
+    gauss: np.ndarray  # [rows, 6, m in fours]; beyond a tree's features, the rest of a four is of no meaning
     constant: np.ndarray  # [rows] log(class weight) + sum of log(precision)/2, for naive Bayes
     counts: np.ndarray  # [rows, V] counts of codes; the sum of a feature leaves out examples that lacked no code
     complete: np.ndarray  # [rows] weight of the examples that lacked no code
@@ -197,6 +197,16 @@ def with_width(gauss: np.ndarray, width: int) -> np.ndarray:
     wider[:, LOW], wider[:, HIGH] = np.inf, -np.inf
     wider[:, :, : gauss.shape[2]] = gauss
     return wider
+
+
+def with_features(forest: Forest, width: int) -> Forest:
+    """The forest with room for as many numeric features; those that trees are about to get are as in a new row."""
+    gauss = with_width(forest.gauss, width)
+    for tree in range(forest.root.size):
+        rows, known = statistics_of(forest, leaves_of(forest, tree)), int((forest.numeric[tree] >= 0).sum())
+        gauss[rows, :, known:] = 0.0
+        gauss[rows, LOW, known:], gauss[rows, HIGH, known:] = np.inf, -np.inf
+    return forest._replace(gauss=gauss)
 
 
 def room_needed(*forests: Forest) -> np.ndarray:
@@ -347,10 +357,9 @@ def with_categories(forest: Forest, categories: np.ndarray) -> Forest:
     offset = slot_offsets(nominal, room)
     width = int(offset[:, -1].max())
     counts, margin = np.zeros((len(forest.counts), width)), np.zeros((len(forest.margin), width))
-    for tree, root in enumerate(forest.root):
-        leaves = [int(forest.child[node]) for node in nodes_below(forest, int(root)) if forest.kind[node] == LEAF]
-        rows = forest.row[leaves].ravel()
-        rows = rows[rows >= 0]
+    for tree in range(forest.root.size):
+        leaves = leaves_of(forest, tree)
+        rows = statistics_of(forest, leaves)
         for j, column in enumerate(forest.nominal[tree]):
             if column >= 0:
                 old, new, size = forest.offset[tree, j], offset[tree, j], forest.categories[column]
@@ -364,15 +373,27 @@ def with_categories(forest: Forest, categories: np.ndarray) -> Forest:
 def with_gaps(forest: Forest) -> Forest:
     """The forest, to which nominal columns are about to come that no example has shown: none is complete any more."""
     counts, margin, gapped = forest.counts.copy(), forest.margin.copy(), forest.gapped.copy()
-    for tree, root in enumerate(forest.root):
+    for tree in range(forest.root.size):
         slots = sum_slots(forest, tree)
-        for leaf in (int(forest.child[node]) for node in nodes_below(forest, int(root)) if forest.kind[node] == LEAF):
-            rows = forest.row[leaf][forest.row[leaf] >= 0]
+        for leaf in leaves_of(forest, tree):
+            rows = statistics_of(forest, leaf)
             counts[np.ix_(rows, slots)] += forest.complete[rows, None]
             margin[leaf, slots] += forest.complete_sum[leaf]
             gapped[leaf] = (margin[leaf, slots] > 0.0).any()
     none = {"complete": np.zeros_like(forest.complete), "complete_sum": np.zeros_like(forest.complete_sum)}
     return forest._replace(counts=counts, margin=margin, gapped=gapped, **none)
+
+
+def leaves_of(forest: Forest, tree: int) -> list[int]:
+    """The slots of a tree's leaves."""
+    nodes = nodes_below(forest, int(forest.root[tree]))
+    return [int(forest.child[node]) for node in nodes if forest.kind[node] == LEAF]
+
+
+def statistics_of(forest: Forest, leaves: list[int] | int) -> np.ndarray:
+    """The statistics rows of a leaf, or of several."""
+    rows = forest.row[leaves].ravel()
+    return rows[rows >= 0]
 
 
 def nodes_below(forest: Forest, root: int) -> Iterator[int]:
