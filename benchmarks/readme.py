@@ -156,7 +156,7 @@ def speed(report: dict[str, Any]) -> str:
     machine, settings = report["machine"], report["settings"]
     return (
         grid(header, lines) + f"\n\nCPU time of a peer divided by ours: above 1, edgewise is faster. "
-        f"{settings['trees']} Hoeffding trees with equal settings, equal rows, one thread, best of "
+        f"{settings['trees']} Hoeffding trees with equal settings, equal rows, one thread, best of at least "
         f"{settings['repeats']} after warming up; {machine['cpu']}, {machine['system']}, Python {machine['python']}."
     )
 
