@@ -16,6 +16,7 @@ from edgewise._lanes import (
     bottom,
     exponent,
     fraction,
+    fused,
     gathered,
     in_fours,
     lanes,
@@ -26,6 +27,7 @@ from edgewise._lanes import (
     load_wide,
     power_of_two,
     product,
+    root,
     shifted,
     some_less,
     store,
@@ -56,6 +58,7 @@ ONE_BY_ONE = (
     lambda a, b, place: b if a == a else -1.0,
     lambda a, b, place: a if place < 3 else b,
     lambda a, b, place: 6.5,
+    lambda a, b, place: math.sqrt(b * b),
 )
 # The same of more numbers, in the order of `many_at_once`.
 OF_MANY = (
@@ -84,6 +87,7 @@ def four_at_once(x, y, out):
     store(out, 36, where_known(a, b, -1.0))
     store(out, 40, leading(3, a, b))
     store(out, 44, lanes(6.5))
+    store(out, 48, root(b * b))
 
 
 @routine
@@ -97,6 +101,11 @@ def many_at_once(x, y, out):
     store(out, 5 * WIDE, wide(-3.0))
     store(out, 6 * WIDE, where_equal(a, b, a, 8.0))
     return some_less(a, b)
+
+
+@routine
+def multiplied_and_added(x, y, z, out):
+    store(out, 0, fused(load(x, 0), load(y, 0), load(z, 0)))
 
 
 @routine
@@ -151,6 +160,16 @@ def test_each_of_many_numbers(turn):
             expected = [done(np.float64(a), np.float64(b)) for a, b in zip(x, y, strict=True)]
         assert np.array_equal(found, expected, equal_nan=True)
     assert some == any(map(float.__lt__, x, y))
+
+
+@pytest.mark.plain
+def test_products_are_added_to_up_to_one_rounding():
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        x, y, z = rng.normal(size=(3, WIDTH))
+        out = np.zeros(WIDTH)
+        multiplied_and_added(x, y, z, out)
+        assert np.allclose(out, x * y + z, rtol=0.0, atol=4e-16 * (np.abs(x * y) + np.abs(z)).max())
 
 
 @pytest.mark.plain

@@ -105,6 +105,11 @@ def splitting_is_compiled() -> bool:
     return hasattr(splitting.best_split, "py_func")
 
 
+def plain(function: Any) -> Any:
+    """A kernel as Python runs it."""
+    return getattr(function, "py_func", function)
+
+
 def decide(forest: Forest, m: int = M, c: int = C) -> tuple[int, float]:
     feature, where = splitting.best_split(forest, 0, 0, m, c, splitting.make_split_room(forest))
     return int(feature), float(where)
@@ -225,7 +230,7 @@ def test_guesses_hold_the_merits_between_them():
             error = guessing.NUMERIC_ERROR * room.totals[j] / mass * merits.BITS
             found = split_search.threshold_merits(forest, 0, j, mass)
             for s, (merit, _) in enumerate(found):
-                guess = room.guesses[j, s]
+                guess = room.guesses[s, j]
                 if merit > -math.inf:
                     assert merit <= guess
                     if guess != math.inf:
@@ -255,29 +260,31 @@ def test_a_code_that_outweighs_all_codes_by_rounding(all_codes):
 
 
 @pytest.mark.plain
-def test_tables_err_as_little_as_derived():
-    """Each derived error holds on a fine grid, and is nearly reached."""
+def test_guesses_err_as_little_as_derived():
+    """Each error that is printed holds on a fine grid, and is nearly reached."""
     special = pytest.importorskip("scipy.special")
     z = np.linspace(-8.0, 8.0, 160001)
     below, above = special.ndtr(z), special.ndtr(-z)
     mixed = special.xlogy(below, below) + special.xlogy(above, above)
-    at = np.clip((z + guessing.LIMIT) * guessing.STEPS, 0.0, 2.0 * guessing.CENTER)
-    i = at.astype(int)
-    for column, truth, error in ((0, below, guessing.SHARE_ERROR), (2, mixed, guessing.CUT_ERROR)):
-        off = np.abs(guessing.CUTS[i, column] + (at - i) * guessing.CUTS[i, column + 1] - truth).max()
-        assert 0.95 * error < off <= error
-    edge = merits.LEAST_BRANCH - 2.0 * guessing.SHARE_ERROR
-    for least, error in ((edge, guessing.BRANCH_ERROR), (0.0, guessing.CODE_ERROR)):
+    near = np.clip(z, -guessing.LIMIT, guessing.LIMIT)
+    x = 2.0 * (near / guessing.LIMIT) ** 2 - 1.0
+    share, cut = 0.5 + near * np.polyval(guessing.SHARE, x), np.polyval(guessing.CUT, x)
+    for guess, truth, error in ((share, below, guessing.SHARE_ERROR), (cut, mixed, guessing.CUT_ERROR)):
+        assert 0.9 * error < np.abs(guess - truth).max() <= error
+    f = np.linspace(1.0, 2.0, 100001)
+    assert np.abs(np.polyval(guessing.LOG, 2.0 * f - 3.0) - np.log(f)).max() > 0.9 * guessing.LOG_ERROR
+    p = np.linspace(guessing.TOO_LIGHT, 1.0 - guessing.TOO_LIGHT, 40000)
+    guess = 0.0
+    for of in (p, 1.0 - p):
+        half, power = np.frexp(of)
+        guess += of * ((power - 1) * math.log(2.0) + np.polyval(guessing.LOG, 4.0 * half - 3.0))
+    assert np.abs(guess - special.xlogy(p, p) - special.xlogy(1.0 - p, 1.0 - p)).max() <= guessing.LOG_ERROR
+    for least, error in ((merits.LEAST_BRANCH - guessing.ROUNDING, guessing.STEP_ERROR), (0.0, guessing.CODE_ERROR)):
         p = np.linspace(least, 1.0 - least, 400001)
         i = (p * guessing.SHARES).astype(int)
         guess = guessing.MIXING[i, 0] + (p * guessing.SHARES - i) * guessing.MIXING[i, 1]
         off = np.abs(guess - special.xlogy(p, p) - special.xlogy(1.0 - p, 1.0 - p)).max()
         assert 0.8 * error < off <= error
-
-
-def plain(function: Any) -> Any:
-    """A kernel as Python runs it."""
-    return getattr(function, "py_func", function)
 
 
 @pytest.mark.plain

@@ -79,6 +79,16 @@ def largest(a, b):
     return np.where(a < b, b, a)
 
 
+def fused(a, b, c):
+    """a * b + c, rounded once where the processor can: only for what may be off by a rounding."""
+    return a * b + c
+
+
+def root(x):
+    """The square root, of numbers that are not negative."""
+    return np.sqrt(x)
+
+
 def where_less(a, b, yes, no):
     """`yes` where a < b, else `no`."""
     return np.where(a < b, yes, no)
@@ -291,6 +301,16 @@ def emit_least(builder: Any, a: Any, b: Any) -> Any:
 @compiled(largest, LANES, LANES, LANES)
 def emit_largest(builder: Any, a: Any, b: Any) -> Any:
     return builder.select(builder.fcmp_ordered("<", a, b), b, a)
+
+
+@compiled(fused, LANES, LANES, LANES, LANES)
+def emit_fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
+    return intrinsic(builder, f"llvm.fmuladd.v{a.type.count}f64", a.type, a, b, c)
+
+
+@compiled(root, LANES, LANES)
+def emit_root(builder: Any, x: Any) -> Any:
+    return intrinsic(builder, f"llvm.sqrt.v{x.type.count}f64", x.type, x)
 
 
 @compiled(where_less, LANES, LANES, LANES, LANES, LANES)

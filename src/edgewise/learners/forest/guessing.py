@@ -1,51 +1,74 @@
-"""What a split gains, guessed by table within a proven error: most splits can be dismissed without a logarithm.
+"""What a split gains, guessed within a proven error: most splits can be dismissed without a logarithm.
 
 With h(p) = p ln p + (1 - p) ln(1 - p), a class of weight w cut into shares p and 1 - p has f(wp) + f(w - wp) =
 f(w) + w h(p), f(x) = x ln x. So n times the gain of two branches (`merits`) is
 
     sum_c w_c h(p_c) - n h(p),    p = sum_c w_c p_c / n.
 
-A Gaussian cut z deviations above its mean has p_c = Phi(z): both Phi and h(Phi) are functions of z alone, and h is one
-of p. Linear interpolation of g in steps of s errs by at most max|g''| s^2/8. In nats, as a share of n:
+A Gaussian cut z deviations above its mean has p_c = Phi(z): both Phi and h(Phi) are functions of z alone, the one odd
+but for 1/2, the other even. Polynomials in z^2 that agree with them in Chebyshev's points stand for them up to |z| =
+LIMIT, and what they are there beyond it; so many terms that four features at once are cheaper than a table. Of a
+logarithm the exponent of two is exact, and a polynomial of the fraction does for the rest. For shares of codes, h is
+interpolated linearly in steps of s, which errs by at most max|h''| s^2/8. In nats, as a share of n:
 
-| table | why | error |
+| guessed | how | error |
 |---|---|---|
-| Phi(z), 32 steps a unit | Phi'' = -z phi(z), largest at z = 1: .242 | 2.96e-5 |
-| h(Phi(z)), the same | g'' = phi [phi/(Phi (1 - Phi)) - z ln(Phi/(1 - Phi))], largest at z = 0: 2/pi | 7.78e-5 |
+| Phi(z) | 10 terms up to 4.6; beyond, 2.1e-6 is left | 9.9e-6 |
+| h(Phi(z)) | 10 terms up to 4.6; beyond, 2.9e-5 is left | 4.7e-5 |
+| h(p), both branches | 7 terms of the logarithm | 1.8e-6 |
 | h(p), 512 steps, p in [.0099, .9901] | h'' = 1/(p (1 - p)) <= 102.1 | 4.87e-5 |
 | h(p), 512 steps, p in [0, 1] | in the first step p ln(s/p) <= s/e, and s^2/8 for the other term | 7.19e-4 |
 
-Beyond |z| = 5 both functions are taken from there: Phi is off by 2.9e-7, h(Phi) by 4.6e-6, less than above. An error of
-Phi moves p by as much at most, and h(p) by |ln(p/(1 - p))| <= 4.606 times that, where a split is a candidate at all
-(LEAST_BRANCH). Rounding, here and in the gain itself, stays below 1e-8 for up to 100,000 classes: each of a few sums
-over classes of numbers below n |ln w|, |ln w| < 746, errs by 1.1e-16 times the number of terms times their sum.
+The errors of polynomials are those found on 160,000 points (tests/test_split_bounds.py), rounded up by more than they
+can change between two of them. An error of Phi moves p by as much at most, and h(p) by |ln(p/(1 - p))| <= 4.606 times
+that, where a split is a candidate at all (LEAST_BRANCH). Rounding, here and in the gain itself, stays below 1e-8 for up
+to 100,000 classes: each of a few sums over classes of numbers below n |ln w|, |ln w| < 746, errs by 1.1e-16 times the
+number of terms times their sum.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
-from edgewise._compile import kernel
-from edgewise.learners.forest.layout import HIGH, LOW, MEAN, WEIGHT
+from edgewise._compile import kernel, subroutine
+from edgewise._lanes import (
+    WIDTH,
+    exponent,
+    fraction,
+    fused,
+    lanes,
+    largest,
+    least,
+    load,
+    root,
+    some_less,
+    store,
+    where_less,
+)
+from edgewise.learners.forest.layout import HIGH, LOW, MEAN, SQUARES, WEIGHT
 from edgewise.learners.forest.merits import LEAST_BRANCH, THRESHOLDS, TIE
-from edgewise.learners.forest.statistics import deviation, shown
+from edgewise.learners.forest.statistics import LN2, shown
 from edgewise.theory.elementary import whole_part
 
-STEPS = 32  # of the tables over z, a unit
-LIMIT = 5
-CENTER = STEPS * LIMIT
+LIMIT = 4.6  # deviations from the mean
+TERMS = 10  # of the polynomials in z^2
+LOG_TERMS = 7
 SHARES = 512  # steps of the table over p
 
-SHARE_ERROR = 2.96e-5  # of Phi
-CUT_ERROR = 7.78e-5  # of h(Phi)
-BRANCH_ERROR = 4.87e-5  # of h where both branches have their least share
-CODE_ERROR = 7.19e-4  # of h anywhere
+SHARE_ERROR = 9.9e-6  # of Phi
+CUT_ERROR = 4.7e-5  # of h(Phi)
+LOG_ERROR = 1.8e-6  # of h, by logarithms
+STEP_ERROR = 4.87e-5  # of h by table, where both branches have their least share
+CODE_ERROR = 7.19e-4  # of h by table, anywhere
 ROUNDING = 1e-8
-NUMERIC_ERROR = CUT_ERROR + 4.606 * SHARE_ERROR + BRANCH_ERROR + ROUNDING
-NOMINAL_ERROR = CODE_ERROR + BRANCH_ERROR + ROUNDING
-LEAST_DEVIATION = 1e-300  # below, its reciprocal may be infinite: no guess is made
+NUMERIC_ERROR = CUT_ERROR + 4.606 * SHARE_ERROR + LOG_ERROR + ROUNDING
+NOMINAL_ERROR = CODE_ERROR + STEP_ERROR + ROUNDING
+# Branches with less than this are too light, whatever the error of their share; with more than that they are not.
+TOO_LIGHT, NOT_LIGHT = LEAST_BRANCH - 2.0 * SHARE_ERROR, LEAST_BRANCH + 2.0 * SHARE_ERROR
+LEAST_VARIANCE = 1e-300  # below, its reciprocal may be infinite: no guess is made
 
 NO_CANDIDATE = -1.0  # below every merit
 
@@ -55,21 +78,46 @@ def mixing(p: float, rest: float) -> float:
     return p * math.log(p) + rest * math.log(rest) if p > 0.0 and rest > 0.0 else 0.0
 
 
+def phi(z: float) -> float:
+    """The standard normal distribution function."""
+    return 0.5 * math.erfc(-z * math.sqrt(0.5))
+
+
+def polynomial(function: Callable[[float], float], n: int) -> np.ndarray:
+    """The polynomial of n terms, the highest power first, that agrees with a function in Chebyshev's points."""
+    series = np.polynomial.chebyshev.chebinterpolate(np.vectorize(function), n - 1)
+    return np.polynomial.chebyshev.cheb2poly(series)[::-1].copy()
+
+
+def deviations(x: float) -> float:
+    """|z| of x = 2 (z/LIMIT)^2 - 1."""
+    return LIMIT * math.sqrt(0.5 * (1.0 + x))
+
+
 def with_slopes(values: list[float]) -> np.ndarray:
     """Each value, and the step from it to the next."""
     return np.stack([values[:-1], np.diff(values)], axis=1)
 
 
-def cut_tables() -> np.ndarray:
-    """Row i, for z = i/STEPS - LIMIT: Phi and its step to the next row, h(Phi) and its step."""
-    points = [(i - CENTER) / STEPS * math.sqrt(0.5) for i in range(2 * CENTER + 2)]
-    below = [0.5 * math.erfc(-z) for z in points]
-    mixed = [mixing(0.5 * math.erfc(-z), 0.5 * math.erfc(z)) for z in points]
-    return np.concatenate([with_slopes(below), with_slopes(mixed)], axis=1)
-
-
-CUTS = cut_tables()
+SHARE = polynomial(lambda x: (phi(deviations(x)) - 0.5) / deviations(x), TERMS)  # (Phi(z) - 1/2)/z
+CUT = polynomial(lambda x: mixing(phi(deviations(x)), phi(-deviations(x))), TERMS)  # h(Phi(z))
+LOG = polynomial(lambda x: math.log(1.5 + 0.5 * x), LOG_TERMS)  # ln f, of x = 2 f - 3
 MIXING = with_slopes([mixing(i / SHARES, 1.0 - i / SHARES) for i in range(SHARES + 1)] + [0.0])
+
+
+@kernel
+def horner(coefficients, x):
+    """A polynomial, the highest power first."""
+    value = lanes(coefficients[0])
+    for i in range(1, coefficients.size):
+        value = fused(value, x, coefficients[i])
+    return value
+
+
+@kernel
+def log_guess(x):
+    """ln x by polynomial, for positive x."""
+    return fused(exponent(x), LN2, horner(LOG, fused(fraction(x), 2.0, -3.0)))
 
 
 @kernel
@@ -81,88 +129,67 @@ def mixing_guess(p):
 
 
 @kernel
-def first_cut(cuts, value, guess):
-    """How many thresholds lie below a value; the guess may be any number, the answer is exact."""
-    i = THRESHOLDS
-    if guess < THRESHOLDS:
-        i = whole_part(guess) if guess > 0.0 else 0
-    while i > 0 and cuts[i - 1] >= value:
-        i -= 1
-    while i < THRESHOLDS and cuts[i] < value:
-        i += 1
-    return i
+def place_cuts(room, j):
+    """Lay out the thresholds of four features, as `merits.numeric_merit` has them, and clear the sums over classes."""
+    low, high = load(room.lows, j), load(room.highs, j)
+    for s in range(THRESHOLDS):
+        store(room.cuts[s], 0, low + (high - low) * (s + 1.0) / (THRESHOLDS + 1.0))
+        store(room.left[s], 0, lanes(0.0))
+        store(room.inside[s], 0, lanes(0.0))
 
 
 @kernel
-def cut_classes(gauss, room, n, j):
-    """Fill room.left with the weight below each threshold, room.inside with sum_c w_c h(p_c); false if it cannot say.
+def cut_class(row, room, j):
+    """Add what each threshold cuts off a class: the weight below, and w h(p). Gives 1 for features it cannot say it of.
 
-    A class adds nothing below its range and all its weight above (`merits.weight_below`), so only thresholds inside
-    are looked at; whole classes are counted in room.whole where they begin to be below.
+    All or nothing is below a threshold outside the range that the class has shown (`merits.weight_below`): that counts
+    as LIMIT deviations.
     """
-    low, high = room.lows[j], room.highs[j]
-    pace = (THRESHOLDS + 1) / (high - low)
-    for s in range(room.cuts.size):
-        room.cuts[s] = low + (high - low) * (s + 1) / (THRESHOLDS + 1)
-        room.left[s] = 0.0
-        room.inside[s] = 0.0
-        room.whole[s] = 0.0
-    for i in range(n):
-        row = gauss[room.present[i]]
-        weight = row[WEIGHT, j]
-        if weight > 0.0:
-            first = first_cut(room.cuts, row[LOW, j], (row[LOW, j] - low) * pace)
-            last = first_cut(room.cuts, row[HIGH, j], (row[HIGH, j] - low) * pace)
-            mean, scale = row[MEAN, j], 0.0
-            if first < last:
-                width = deviation(row, j)
-                if width <= 0.0:
-                    last = min(max(first_cut(room.cuts, mean, (mean - low) * pace), first), last)
-                    first = last
-                elif width >= LEAST_DEVIATION:
-                    scale = STEPS / width
-                else:
-                    return False
-            room.whole[last] += weight
-            for s in range(first, last):
-                at = (room.cuts[s] - mean) * scale + CENTER
-                at = at if at > 0.0 else 0.0
-                at = at if at < 2.0 * CENTER else 2.0 * CENTER
-                z = whole_part(at)
-                part = at - z
-                room.left[s] += weight * (CUTS[z, 0] + part * CUTS[z, 1])
-                room.inside[s] += weight * (CUTS[z, 2] + part * CUTS[z, 3])
-    return True
-
-
-@kernel
-def guess_numeric(gauss, room, n, j, unit):
-    """Fill room.guesses[j] with what each threshold may gain at most, in units of `unit`; the least and most of all.
-
-    NO_CANDIDATE where a branch is too light.
-    """
-    most, least = NO_CANDIDATE, 0.0
-    total = room.totals[j]
-    known = True
-    if room.lows[j] < room.highs[j] and total > 0.0:
-        known = cut_classes(gauss, room, n, j)
-        error = NUMERIC_ERROR * total
-        share = 1.0 / total
-        below = 0.0
+    weight, low, high = load(row[WEIGHT], j), load(row[LOW], j), load(row[HIGH], j)
+    if not some_less(low, high):  # one value, or none
         for s in range(THRESHOLDS):
-            below += room.whole[s]
-            p = (room.left[s] + below) * share
-            guess = NO_CANDIDATE
-            if not known:
-                guess = math.inf
-            elif LEAST_BRANCH - 2.0 * SHARE_ERROR <= p <= 1.0 - LEAST_BRANCH + 2.0 * SHARE_ERROR:
-                gain = room.inside[s] - total * mixing_guess(p)
-                guess = (gain + error) * unit
-                if LEAST_BRANCH + 2.0 * SHARE_ERROR <= p <= 1.0 - LEAST_BRANCH - 2.0 * SHARE_ERROR:
-                    least = max(least, (gain - error) * unit)
-            room.guesses[j, s] = guess
-            most = max(most, guess)
-    return least, most
+            store(room.left[s], 0, load(room.left[s], 0) + where_less(load(room.cuts[s], 0), high, 0.0, weight))
+        return lanes(0.0)
+    mean, variance = load(row[MEAN], j), load(row[SQUARES], j) / weight
+    pace = root(1.0 / largest(variance, LEAST_VARIANCE))
+    for s in range(THRESHOLDS):
+        cut = load(room.cuts[s], 0)
+        z = largest(-LIMIT, least(LIMIT, (cut - mean) * pace))
+        z = where_less(cut, low, -LIMIT, where_less(cut, high, z, LIMIT))
+        x = fused(z * z, 2.0 / LIMIT**2, -1.0)
+        store(room.left[s], 0, fused(weight, fused(z, horner(SHARE, x), 0.5), load(room.left[s], 0)))
+        store(room.inside[s], 0, fused(weight, horner(CUT, x), load(room.inside[s], 0)))
+    return where_less(low, high, where_less(LEAST_VARIANCE, variance, 0.0, 1.0), 0.0)
+
+
+@subroutine
+def guess_numeric(gauss, room, n, m, unit):
+    """Fill room.guesses with what each threshold of each feature may gain at most, in units of `unit`.
+
+    NO_CANDIDATE where a branch is too light. room.least and room.most are those of all thresholds of a feature.
+    """
+    for j in range(0, m, WIDTH):
+        place_cuts(room, j)
+        doubt = lanes(0.0)
+        for i in range(n):
+            doubt = doubt + cut_class(gauss[room.present[i]], room, j)
+        low, high, weight = load(room.lows, j), load(room.highs, j), load(room.totals, j)
+        # Where there is no range, there is no candidate, whatever comes out.
+        ahead = where_less(low, high, where_less(0.0, doubt, np.inf, NUMERIC_ERROR * unit * weight), -np.inf)
+        share = 1.0 / weight
+        top, bottom = lanes(NO_CANDIDATE), lanes(0.0)
+        for s in range(THRESHOLDS):
+            p = load(room.left[s], 0) * share
+            light = least(p, 1.0 - p)
+            p = largest(TOO_LIGHT, least(1.0 - TOO_LIGHT, p))
+            mixed = fused(p, log_guess(p), (1.0 - p) * log_guess(1.0 - p))
+            gain = (load(room.inside[s], 0) - weight * mixed) * unit
+            guess = where_less(TOO_LIGHT, light, gain + ahead, NO_CANDIDATE)
+            store(room.guesses[s], j, guess)
+            top = largest(top, guess)
+            bottom = largest(bottom, where_less(NOT_LIGHT, light, gain - ahead, 0.0))
+        store(room.most, j, top)
+        store(room.least, j, where_less(low, high, bottom, 0.0))
 
 
 @kernel

@@ -57,7 +57,7 @@ def numeric_merit(gauss, room, n, j, mass, floor):
     impurity = x_log_x(total) - whole
     best, chosen = 0.0, 0.0
     for s in range(THRESHOLDS):
-        if room.guesses[j, s] >= floor:
+        if room.guesses[s, j] >= floor:
             threshold = low + (high - low) * (s + 1) / (THRESHOLDS + 1)
             left = 0.0
             inside = 0.0

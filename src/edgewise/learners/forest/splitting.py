@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from edgewise._compile import kernel, part, subroutine
+from edgewise._lanes import WIDTH, in_fours, lanes, largest, least, load, store
 from edgewise._states import state
 from edgewise.learners.forest.guessing import NO_CANDIDATE, ROUNDING, guess_binary, guess_numeric
 from edgewise.learners.forest.layout import HIGH, LOW, SEEN, WEIGHT, Forest
@@ -29,16 +30,15 @@ class SplitRoom(NamedTuple):
     highs: np.ndarray
     least: np.ndarray  # [m + c] between what bounds the merit of each feature lies
     most: np.ndarray
-    guesses: np.ndarray  # [m, THRESHOLDS] the most that each threshold may gain
-    # one number for each threshold; a power of two, so that the compiler takes several at once
+    guesses: np.ndarray  # [THRESHOLDS, m] the most that each threshold may gain
+    # [THRESHOLDS, 4] of the four features in hand: thresholds, weight below them, sum over classes of w h(p)
     cuts: np.ndarray
     left: np.ndarray
     inside: np.ndarray
-    whole: np.ndarray
 
 
 def make_split_room(forest: Forest) -> SplitRoom:
-    k, m, c = forest.row.shape[1], forest.numeric.shape[1], forest.nominal.shape[1]
+    k, m, c = forest.row.shape[1], in_fours(forest.numeric.shape[1]), forest.nominal.shape[1]
     return SplitRoom(
         present=np.zeros(k, np.int64),
         weights=np.zeros(k),
@@ -48,11 +48,10 @@ def make_split_room(forest: Forest) -> SplitRoom:
         highs=np.zeros(m),
         least=np.zeros(m + c),
         most=np.zeros(m + c),
-        guesses=np.zeros((m, THRESHOLDS)),
-        cuts=np.zeros(16),
-        left=np.zeros(16),
-        inside=np.zeros(16),
-        whole=np.zeros(16),
+        guesses=np.zeros((THRESHOLDS, m)),
+        cuts=np.zeros((THRESHOLDS, WIDTH)),
+        left=np.zeros((THRESHOLDS, WIDTH)),
+        inside=np.zeros((THRESHOLDS, WIDTH)),
     )
 
 
@@ -60,21 +59,20 @@ def make_split_room(forest: Forest) -> SplitRoom:
 def sum_up(gauss, rows, m, room):
     """List the classes of a leaf, and add up their weights and ranges for each numeric feature; how many classes."""
     n = 0
-    for j in range(m):
-        room.totals[j] = 0.0
-        room.lows[j] = math.inf
-        room.highs[j] = -math.inf
     for r in range(rows.size):
         if rows[r] >= 0:
             room.present[n] = rows[r]
             room.weights[n] = -1.0
             n += 1
-            row = gauss[rows[r]]
-            for j in range(m):
-                low, high = row[LOW, j], row[HIGH, j]
-                room.totals[j] += row[WEIGHT, j]
-                room.lows[j] = low if low < room.lows[j] else room.lows[j]
-                room.highs[j] = high if high > room.highs[j] else room.highs[j]
+    for j in range(0, m, WIDTH):
+        weight, low, high = lanes(0.0), lanes(math.inf), lanes(-math.inf)
+        for i in range(n):
+            row = gauss[room.present[i]]
+            weight = weight + load(row[WEIGHT], j)
+            low, high = least(low, load(row[LOW], j)), largest(high, load(row[HIGH], j))
+        store(room.totals, j, weight)
+        store(room.lows, j, low)
+        store(room.highs, j, high)
     return n
 
 
@@ -91,8 +89,7 @@ def one_bit_suffices(m, c, mass, bound, room):
 def guess_merits(forest, tree, m, c, n, mass, room):
     """Between what bounds the merit of each feature lies."""
     unit = BITS / mass
-    for j in range(m):
-        room.least[j], room.most[j] = guess_numeric(forest.gauss, room, n, j, unit)
+    guess_numeric(forest.gauss, room, n, m, unit)
     for j in range(c):
         first, last = forest.offset[tree, j], forest.offset[tree, j + 1] - 1
         if forest.binary[tree]:
