@@ -9,21 +9,25 @@ import pytest
 
 from edgewise._compile import routine
 from edgewise._lanes import (
+    BROAD,
     ROUNDING,
     WIDE,
     WIDTH,
     all_known,
     bottom,
+    broad,
     exponent,
     fraction,
     fused,
     gathered,
+    in_eights,
     in_fours,
     lanes,
     largest,
     leading,
     least,
     load,
+    load_broad,
     load_wide,
     power_of_two,
     product,
@@ -104,6 +108,20 @@ def many_at_once(x, y, out):
 
 
 @routine
+def eight_at_once(x, y, out):
+    """What is done to eight numbers, from the second of an array on."""
+    a, b = load_broad(x, 1), load_broad(y, 1)
+    store(out, 0, a + b)
+    store(out, BROAD, fused(a, b, 0.5))
+    store(out, 2 * BROAD, leading(5, a, b))
+    store(out, 3 * BROAD, leading(2, 0.0, b))
+    store(out, 4 * BROAD, exponent(a))
+    store(out, 5 * BROAD, fraction(a))
+    store(out, 6 * BROAD, broad(2.5))
+    return some_less(a, b)
+
+
+@routine
 def multiplied_and_added(x, y, z, out):
     store(out, 0, fused(load(x, 0), load(y, 0), load(z, 0)))
 
@@ -163,6 +181,18 @@ def test_each_of_many_numbers(turn):
 
 
 @pytest.mark.plain
+def test_each_of_eight_numbers():
+    x, y = 2.0 ** np.arange(-3.0, 6.0) * 1.25, np.full(BROAD + 1, 3.0)
+    out = np.zeros(7 * BROAD)
+    assert eight_at_once(x, y, out)
+    a, b, place = x[1:], y[1:], np.arange(BROAD)
+    expected = [a + b, a * b + 0.5, np.where(place < 5, a, b), np.where(place < 2, 0.0, b)]
+    expected += [np.arange(-2.0, 6.0), np.full(BROAD, 1.25), np.full(BROAD, 2.5)]
+    assert out.reshape(-1, BROAD).tolist() == np.array(expected).tolist()
+    assert not eight_at_once(y, x[:1].repeat(BROAD + 1), out)
+
+
+@pytest.mark.plain
 def test_products_are_added_to_up_to_one_rounding():
     rng = np.random.default_rng(0)
     for _ in range(100):
@@ -219,3 +249,4 @@ def test_what_is_looked_up_beyond_the_last_is_the_last(n):
 
 def test_lengths_in_fours():
     assert [in_fours(n) for n in (0, 1, 3, 4, 5, 50)] == [0, 4, 4, 4, 8, 52]
+    assert [in_eights(n) for n in (0, 1, 7, 8, 9, 50)] == [0, 8, 8, 8, 16, 56]

@@ -23,7 +23,7 @@ EDGES = (0.001, 0.1, 0.3, 0.9)
 
 
 @pytest.mark.plain
-@pytest.mark.parametrize("k", [2, 3, 4])
+@pytest.mark.parametrize("k", [2, 3, 4, 5])
 @pytest.mark.parametrize("edge", EDGES)
 def test_direct_sums_are_those_of_the_recursion(k: int, edge: float) -> None:
     phi = naive.recursion(k, edge)
@@ -39,7 +39,7 @@ def test_direct_sums_are_those_of_the_recursion(k: int, edge: float) -> None:
 
 
 @pytest.mark.parametrize("edge", [Fraction(1, 100), Fraction(1, 10), Fraction(3, 10)])
-@pytest.mark.parametrize("k", [3, 4])
+@pytest.mark.parametrize("k", [3, 4, 5])
 def test_direct_sums_of_100_learners_are_exact(k: int, edge: Fraction) -> None:
     p = zero_one_potentials(k, 100, float(edge), direct=True)
     for m in (100, 81, 60, 37, 9):
@@ -50,7 +50,7 @@ def test_direct_sums_of_100_learners_are_exact(k: int, edge: Fraction) -> None:
 
 
 @pytest.mark.parametrize("n_learners", [30, 400])
-@pytest.mark.parametrize("k", [2, 3, 4])
+@pytest.mark.parametrize("k", [2, 3, 4, 5])
 def test_direct_sums_and_the_integral_agree(k: int, n_learners: int) -> None:
     """Over all states that votes for hard and easy examples lead to; labels far behind are no constraint."""
     direct = zero_one_potentials(k, n_learners, 0.1, direct=True)
@@ -70,9 +70,9 @@ def test_direct_sums_and_the_integral_agree(k: int, n_learners: int) -> None:
 
 
 def test_more_labels_are_never_summed_directly() -> None:
-    p = zero_one_potentials(5, 20, 0.1, direct=True)
+    p = zero_one_potentials(6, 20, 0.1, direct=True)
     assert not p.direct
-    assert fast.potential(p, 20, 0, np.zeros(5)) == fast.asymptotic_error(5, 20, 0.1)
+    assert fast.potential(p, 20, 0, np.zeros(6)) == fast.asymptotic_error(6, 20, 0.1)
 
 
 @pytest.mark.plain

@@ -3,8 +3,8 @@
 LLVM turns a loop over an array into such steps by itself where the loop is long; where there are seven features or four
 labels it does not. Here a kernel says so: `load` takes four numbers of an array, the operators and the functions below
 work on each of the four, and `store` writes them back. A single number stands for four equal ones. Arrays are made so
-long that the last four are whole (`in_fours`). Where there are more of a kind, `load_wide` takes sixteen; the processor
-takes as many steps as it needs. In plain Python the lanes are a NumPy array.
+long that the last four are whole (`in_fours`). Where there are more of a kind, `load_broad` takes eight and `load_wide`
+sixteen; the processor takes as many steps as it needs. In plain Python the lanes are a NumPy array.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import register_model
 
 WIDTH = 4
+BROAD = 8
 WIDE = 16
 ROUNDING = 6755399441055744.0  # 1.5 * 2**52: added to a small number, it leaves its whole part in the last bits
 
@@ -32,6 +33,11 @@ ROUNDING = 6755399441055744.0  # 1.5 * 2**52: added to a small number, it leaves
 def in_fours(n: int) -> int:
     """The least multiple of four that is not below n: how long an array of n numbers is made."""
     return -(-n // WIDTH) * WIDTH
+
+
+def in_eights(n: int) -> int:
+    """The least multiple of eight that is not below n."""
+    return -(-n // BROAD) * BROAD
 
 
 def lanes(value):
@@ -47,6 +53,17 @@ def wide(value):
 def load(array, first):
     """array[first] and the three after it."""
     return array[first : first + WIDTH].copy()
+
+
+def broad(value):
+    """Eight times the same number."""
+    return np.full(BROAD, value)
+
+
+def load_broad(array, first):
+    """array[first] and the seven after it; beyond the end of a row, whatever is there."""
+    part = array[first : first + BROAD]
+    return np.concatenate([part, np.zeros(BROAD - part.size)])
 
 
 def load_wide(array):
@@ -66,7 +83,8 @@ def gathered(array, indices, first, n):
 
 def leading(count, x, rest):
     """The first `count` lanes; others from `rest`."""
-    return np.where(np.arange(WIDTH) < count, x, rest)
+    width = max(np.size(x), np.size(rest))
+    return np.where(np.arange(width if width > 1 else WIDTH) < count, x, rest)
 
 
 def least(a, b):
@@ -154,7 +172,6 @@ def fraction(x):
 DOUBLE, INT, SHORT = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
 VECTOR, WHOLE = (ir.VectorType(of, WIDTH) for of in (DOUBLE, INT))
 WIDE_VECTOR = ir.VectorType(DOUBLE, WIDE)
-PLACES = ir.Constant(WHOLE, list(range(WIDTH)))
 # Bits of numbers: a number with the exponent of HOLDER has a whole number below 2**52 in its last bits.
 FRACTION_BITS = 52
 HOLDER, ONE, FRACTION = 0x433 << FRACTION_BITS, 0x3FF << FRACTION_BITS, (1 << FRACTION_BITS) - 1
@@ -173,7 +190,7 @@ class LanesType(types.Type):
         return Conversion.safe if isinstance(other, types.Number) else None
 
 
-LANES, WIDE_LANES = LanesType(WIDTH), LanesType(WIDE)
+LANES, BROAD_LANES, WIDE_LANES = LanesType(WIDTH), LanesType(BROAD), LanesType(WIDE)
 
 
 @register_model(LanesType)
@@ -240,9 +257,10 @@ def compiled(function: Any, result: types.Type, *kinds: Any) -> Callable[[Callab
     return mark
 
 
-def mask_of(builder: Any, count: Any) -> Any:
+def mask_of(builder: Any, count: Any, width: int) -> Any:
     """Which lanes are among the first `count`."""
-    return builder.icmp_signed("<", PLACES, all_equal(builder, count))
+    places = ir.Constant(ir.VectorType(INT, width), list(range(width)))
+    return builder.icmp_signed("<", places, all_equal(builder, count, width))
 
 
 def intrinsic(builder: Any, name: str, result: ir.Type, *values: Any) -> Any:
@@ -258,6 +276,17 @@ def emit_lanes(builder: Any, value: Any) -> Any:
 @compiled(wide, WIDE_LANES, WIDE_LANES)
 def emit_wide(builder: Any, value: Any) -> Any:
     return value
+
+
+@compiled(broad, BROAD_LANES, BROAD_LANES)
+def emit_broad(builder: Any, value: Any) -> Any:
+    return value
+
+
+@compiled(load_broad, BROAD_LANES, NUMBERS, types.intp)
+def emit_load_broad(builder: Any, data: Any, first: Any) -> Any:
+    kind = ir.VectorType(DOUBLE, BROAD).as_pointer()
+    return builder.load(builder.bitcast(builder.gep(data, [first]), kind), align=8)
 
 
 @compiled(load_wide, WIDE_LANES, NUMBERS)
@@ -290,7 +319,7 @@ def emit_gathered(builder: Any, data: Any, indices: Any, first: Any, n: Any) -> 
 
 @compiled(leading, LANES, types.intp, LANES, LANES)
 def emit_leading(builder: Any, count: Any, x: Any, rest: Any) -> Any:
-    return builder.select(mask_of(builder, count), x, rest)
+    return builder.select(mask_of(builder, count, x.type.count), x, rest)
 
 
 @compiled(least, LANES, LANES, LANES)
@@ -378,15 +407,17 @@ def emit_power_of_two(builder: Any, x: Any) -> Any:
 
 @compiled(exponent, LANES, LANES)
 def emit_exponent(builder: Any, x: Any) -> Any:
-    bits = builder.lshr(builder.bitcast(x, WHOLE), whole(FRACTION_BITS))
-    held = builder.bitcast(builder.or_(bits, whole(HOLDER)), VECTOR)
-    return builder.fsub(held, ir.Constant(VECTOR, [float(1 << FRACTION_BITS) + BIAS] * WIDTH))
+    width = x.type.count
+    bits = builder.lshr(builder.bitcast(x, ir.VectorType(INT, width)), whole(FRACTION_BITS, width))
+    held = builder.bitcast(builder.or_(bits, whole(HOLDER, width)), x.type)
+    return builder.fsub(held, ir.Constant(x.type, [float(1 << FRACTION_BITS) + BIAS] * width))
 
 
 @compiled(fraction, LANES, LANES)
 def emit_fraction(builder: Any, x: Any) -> Any:
-    bits = builder.and_(builder.bitcast(x, WHOLE), whole(FRACTION))
-    return builder.bitcast(builder.or_(bits, whole(ONE)), VECTOR)
+    width = x.type.count
+    bits = builder.and_(builder.bitcast(x, ir.VectorType(INT, width)), whole(FRACTION, width))
+    return builder.bitcast(builder.or_(bits, whole(ONE, width)), x.type)
 
 
 def arithmetic(name: str) -> Callable[..., Any]:

@@ -67,6 +67,11 @@ def code_merits(forest: Any, leaf: int, first: int, last: int) -> list[tuple[flo
     return found
 
 
+def shown(forest: Any, leaf: int, last: int) -> float:
+    """The weight of the examples that showed a nominal feature."""
+    return sum(float(forest.counts[row][last]) for row in forest.row[leaf] if row >= 0)
+
+
 def multiway_merit(forest: Any, leaf: int, first: int, last: int) -> float:
     """Merit times mass of a branch for each code."""
     counts = [forest.counts[row] for row in forest.row[leaf] if row >= 0]
@@ -76,11 +81,11 @@ def multiway_merit(forest: Any, leaf: int, first: int, last: int) -> float:
     return gain(whole, branches) if len(large) >= 2 else 0.0
 
 
-def first_best(found: list[tuple[float, float]]) -> tuple[float, float]:
-    """The merit that rounding alone does not beat, and where."""
+def first_best(found: list[tuple[float, float]], scale: float = 1.0) -> tuple[float, float]:
+    """The merit that rounding alone does not beat, and where; `scale` is what merits are of."""
     best, chosen = 0.0, 0.0
     for merit, where in found:
-        if merit > best + TIE:
+        if merit > best + TIE * scale:
             best, chosen = merit, where
     return best, chosen
 
@@ -101,7 +106,7 @@ def best_split(forest: Any, tree: int, leaf: int, m: int, c: int) -> tuple[int, 
         else:
             first, last = int(forest.offset[tree, j - m]), int(forest.offset[tree, j - m + 1]) - 1
             if forest.binary[tree]:
-                merit, cut = first_best(code_merits(forest, leaf, first, last))
+                merit, cut = first_best(code_merits(forest, leaf, first, last), shown(forest, leaf, last))
             else:
                 merit = multiway_merit(forest, leaf, first, last)
             merit /= mass

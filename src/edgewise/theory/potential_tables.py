@@ -20,17 +20,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise._lanes import WIDE, WIDTH
+from edgewise._lanes import BROAD, WIDE, in_eights
 from edgewise._states import state
 
 # Memo of whoever asks for the costs of several votes: a larger one keeps them until they are asked for again.
 COST_MEMO_BITS = 20
+# Slots of the memo that are in use before any state is there, and how many times as many once they are nearly full.
+FIRST_SLOTS, MORE_SLOTS = 1 << 12, 4
 # Tables of up to so many learners are kept for the next model: they are small, and it takes a while to make them.
 MOST_KEPT = 200
 # Chances and coefficients that are left out: as small as the rounding error of a potential.
 NEGLIGIBLE = 1e-15
 # Up to so many labels the sum (16) itself is quicker than Cauchy's integral; its tables grow with the learners' square.
-FEW_LABELS = 4
+FEW_LABELS = 5
 MOST_DIRECT = 400
 # Bytes that the powers of the truncated exponentials may take; more powers save multiplications.
 POWERS_BUDGET = 32 << 20
@@ -56,7 +58,9 @@ class Potentials(NamedTuple):
     others: np.ndarray  # [draws, x]: bound on the chance that some other label is drawn x times or more
     direct: bool  # whether (16) is summed as it stands
     below: np.ndarray  # [c + n, c]: chance that one of two labels is drawn less than c times in n draws of either
-    third: np.ndarray  # [j, n_learners - n]: chance that j of n draws are of the third label, if there is one
+    heads: np.ndarray  # [n, c]: the same chance, for c side by side
+    # [j, n_learners - n]: chance that j of n draws are not of the last two labels, but of the one or two before them
+    split: np.ndarray
     circle: np.ndarray  # [draws]: which circle
     points: np.ndarray  # [g]: number of points in the upper half plane, J
     caps: np.ndarray  # [g]: number of different caps
@@ -73,6 +77,7 @@ class Potentials(NamedTuple):
     hashes: np.ndarray  # [2, n_learners + lead]: a state's two keys are sums of these, for any order of the labels
     salts: np.ndarray  # [2, draws]
     memo_index: np.ndarray  # [slot]: where a state is that has this slot, or one beside it
+    memo_mask: np.ndarray  # [1]: the bits of a key that say its slot; slots up to there are in use
     memo_next: np.ndarray  # [1]: the place to be written next; the oldest state is there once all places are taken
     memo_keys: np.ndarray  # [place, 2]: 0 if nothing is there
     memo_values: np.ndarray  # [place, 2]: chance to win, and the same tilted
@@ -84,7 +89,7 @@ class Potentials(NamedTuple):
     factor_stop: np.ndarray
     factor_size: np.ndarray
     total: np.ndarray  # [2, point]: sums over x
-    within: np.ndarray  # [4]: chances to win, given the draws of the true label
+    within: np.ndarray  # [8]: chances to win, given the draws of the true label
     kinds: np.ndarray  # [k]: labels with equal votes are of one kind
     members: np.ndarray  # [3, k]: size, first and second label of each kind
     # by kind
@@ -135,6 +140,7 @@ def _tables(k: int, n_learners: int, edge: float, direct: bool) -> Potentials:
     others = (k - 1) * _tails(_binomial(n_learners, wrong))
     free = (others >= NEGLIGIBLE).sum(axis=1)
     few, many = (n_learners, 0) if direct else (0, n_learners)
+    heads = _heads(_binomial(few, 0.5))
 
     circle = np.zeros(n_learners + 1, np.int64)
     turns: list[np.ndarray] = [np.zeros(0)]
@@ -177,8 +183,9 @@ def _tables(k: int, n_learners: int, edge: float, direct: bool) -> Potentials:
         tails=tails,
         others=others,
         direct=direct,
-        below=_below(_binomial(few, 0.5)),
-        third=_pad(_binomial(few, 1.0 / 3.0 if k == 4 else 0.0)[::-1].T),
+        below=_aslant(heads),
+        heads=heads,
+        split=_pad(_binomial(few, {4: 1.0 / 3.0, 5: 0.5}.get(k, 0.0))[::-1].T),
         circle=circle,
         points=points,
         caps=caps,
@@ -199,8 +206,8 @@ def _tables(k: int, n_learners: int, edge: float, direct: bool) -> Potentials:
         factor_at=np.zeros(k, np.int64),
         factor_stop=np.zeros(k, np.int64),
         factor_size=np.zeros(k, np.int64),
-        total=np.zeros((2, points.max(initial=0))),
-        within=np.zeros(WIDTH),
+        total=np.zeros((2, in_eights(points.max(initial=0)))),
+        within=np.zeros(BROAD),
         kinds=np.zeros(k, np.int64),
         members=np.zeros((3, k), np.int64),
         kind_costs=np.zeros(k),
@@ -235,10 +242,11 @@ def _empty_memo(places: int) -> dict[str, Any]:
     """The memo with no state in it.
 
     States are written one after the other, so that memory is touched no further than states go, and those that one
-    learner asks for lie together.
+    learner asks for lie together. So few slots are in use at first that they stay in the cache.
     """
     return {
         "memo_index": np.zeros(places, np.int32),
+        "memo_mask": np.array([min(places, FIRST_SLOTS) - 1]),
         "memo_next": np.zeros(1, np.int64),
         "memo_keys": np.zeros((places, 2), np.int64),
         "memo_values": np.zeros((places, 2)),
@@ -260,23 +268,29 @@ def _tails(mass: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(np.cumsum(mass[:, ::-1], axis=1)[:, ::-1])
 
 
-def _below(mass: np.ndarray) -> np.ndarray:
-    """[c + draws, c]: the chance of less than c, c from 0 to twice the most draws + 1; 0 where there are no such draws.
+def _heads(mass: np.ndarray) -> np.ndarray:
+    """[draws, c]: the chance of less than c, c from 0 to twice the most draws + 1."""
+    n = len(mass)
+    below = np.hstack([np.zeros((n, 1)), np.cumsum(mass, axis=1)[:, :-1]])
+    return _pad(below[:, np.minimum(np.arange(2 * n), n)])
+
+
+def _aslant(heads: np.ndarray) -> np.ndarray:
+    """[c + draws, c]: the same chances, 0 where there are no such draws.
 
     Neighbors in a row have one draw less, and are one more that is allowed.
     """
-    n = len(mass)
-    below = np.vstack([np.zeros(n), np.cumsum(mass, axis=1).T[:-1]])
+    n = len(heads)
     aslant = np.zeros((2 * n, 2 * n))
     for c in range(2 * n):
         draws = min(n, 2 * n - c)
-        aslant[c : c + draws, c] = below[min(c, n), :draws]
+        aslant[c : c + draws, c] = heads[:draws, c]
     return _pad(aslant)
 
 
 def _pad(table: np.ndarray) -> np.ndarray:
-    """A table with room for four numbers more in each row."""
-    return np.ascontiguousarray(np.pad(table, ((0, 0), (0, WIDTH))))
+    """A table with room for eight numbers more in each row."""
+    return np.ascontiguousarray(np.pad(table, ((0, 0), (0, BROAD))))
 
 
 def _runs(n: int) -> list[tuple[int, int]]:
@@ -329,8 +343,8 @@ def _terms(n: int, radius: float, orders: int) -> np.ndarray:
 
 
 def _join(tables: list[np.ndarray]) -> np.ndarray:
-    """[2, :]: the real parts and the imaginary parts of all tables, one after the other."""
-    flat = np.concatenate([np.zeros(0), *(table.ravel() for table in tables)])
+    """[2, :]: the real parts and the imaginary parts of all tables, one after the other, and room for eight more."""
+    flat = np.concatenate([*(table.ravel() for table in tables), np.zeros(BROAD)])
     return np.stack([flat.real, flat.imag])
 
 

@@ -32,7 +32,7 @@ from edgewise._compile import kernel, routine, subroutine
 from edgewise._lanes import largest, least, load_wide, shifted, some_less, store, where_equal, where_less, wide
 from edgewise.theory.elementary import whole_part
 from edgewise.theory.losses import cheapest
-from edgewise.theory.potential_tables import Potentials, zero_one_potentials
+from edgewise.theory.potential_tables import MORE_SLOTS, Potentials, zero_one_potentials
 from edgewise.theory.winning_chances import winning_chances
 
 # Importances and row sums of costs below this are rounding errors of two potentials that agree, and count as 0.
@@ -149,7 +149,7 @@ def _place_in_lane(p: Potentials, draws: int, label: int, votes: np.ndarray, g: 
         at = whole_part(p.lanes[l, g])
         key += p.hashes[0, at]
         check += p.hashes[1, at]
-    place = whole_part(p.memo_index[key & (p.memo_index.size - 1)])
+    place = whole_part(p.memo_index[key & p.memo_mask[0]])
     if p.memo_keys[place, 0] != key or p.memo_keys[place, 1] != check:
         for l in range(p.k):
             p.column[l] = votes[l, g]
@@ -433,7 +433,7 @@ def _place_of(
         return LOST
     if low == p.free[draws]:
         return WON
-    place = whole_part(p.memo_index[key & (p.memo_index.size - 1)])
+    place = whole_part(p.memo_index[key & p.memo_mask[0]])
     if p.memo_keys[place, 0] != key or p.memo_keys[place, 1] != check:
         place = _remember(p, draws, label, votes, extra, key, check)
     return place
@@ -445,9 +445,9 @@ def _remember(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: i
 
     It moves into its own slot. Who was there goes where the state was, or takes the slot of the oldest beside it.
     """
-    slot = key & (p.memo_index.size - 1)
+    slot = key & p.memo_mask[0]
     place, oldest = -1, slot
-    for way in range(1, min(WAYS, p.memo_index.size)):
+    for way in range(1, min(WAYS, p.memo_mask[0] + 1)):
         other = slot ^ way
         held = whole_part(p.memo_index[other])
         if p.memo_keys[held, 0] == key and p.memo_keys[held, 1] == check:
@@ -461,6 +461,24 @@ def _remember(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: i
         p.memo_values[place, 0], p.memo_values[place, 1] = winning_chances(p, draws, label, votes, extra)
         p.memo_keys[place, 0] = key
         p.memo_keys[place, 1] = check
+        if p.memo_mask[0] + 1 < p.memo_index.size and 4 * place > 3 * p.memo_mask[0]:
+            _take_more_slots(p)
+            return place
     p.memo_index[oldest] = p.memo_index[slot]
     p.memo_index[slot] = place
     return place
+
+
+@subroutine
+def _take_more_slots(p: Potentials) -> None:
+    """Let more slots of the memo be in use, and find a slot for every state anew: the longest unused of its own."""
+    p.memo_mask[0] = min(MORE_SLOTS * (p.memo_mask[0] + 1), p.memo_index.size) - 1
+    for slot in range(p.memo_mask[0] + 1):
+        p.memo_index[slot] = 0
+    for place in range(p.memo_next[0]):
+        slot = p.memo_keys[place, 0] & p.memo_mask[0]
+        free = slot
+        for way in range(1, WAYS):
+            if p.memo_index[slot ^ way] < p.memo_index[free]:
+                free = slot ^ way
+        p.memo_index[free] = place

@@ -10,16 +10,18 @@ to the coefficients of order m +- 2J, m +- 4J, ..., which J makes negligible. Al
 by those of exp(z), so that rounding costs no more than about sqrt(2 pi m) units in the last place of 1. Values of E_c
 and of its powers are tabulated for a few radii, scaled by exp(-wrong rho) so that nothing overflows.
 
-**Few labels**: up to k = 4 there is another way. (16) is summed as it stands, over the draws of r and of one other
-label; the last two share the other draws like coins.
+**Few labels**: up to k = 5 there is another way. (16) is summed as it stands, over the draws of r and those that one or
+two other labels have together; of two labels that share some draws, each is as likely as the other, like coins.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from edgewise._compile import kernel, subroutine
-from edgewise._lanes import WIDTH, lanes, largest, leading, load, store
+from edgewise._lanes import BROAD, broad, largest, leading, load_broad, store
 from edgewise.theory.elementary import whole_part
 from edgewise.theory.potential_tables import NEGLIGIBLE, Potentials
 
@@ -94,40 +96,76 @@ def _lead(p: Potentials, n_leads: int, rank: int, free: int) -> int:
 def _add_up(p: Potentials, draws: int, n_leads: int, first: int, stop: int) -> tuple[float, float]:
     """The two expectations of `winning_chances`, less what `stop` leaves out, by summing over the draws of two labels.
 
-    Given x draws of the true label and j of the one of least lead, the last two share what is left like coins: with n
-    tosses, less than b heads and less than c tails have chance P(heads < b) + P(heads < c) - 1, if that is positive.
-    Four x at once: tables are laid out so that what they need lies side by side.
+    Eight x at once: tables are laid out so that what they need lies side by side. No more than x - 1 draws and its lead
+    fit a label, which says how many of them the labels before the last two take: from `begin` to before `end`.
     """
     highest, wins, tilted = p.n_learners + 1, 0.0, 0.0
-    b_lead, c_lead = _lead(p, n_leads, p.k - 3, highest), _lead(p, n_leads, p.k - 2, highest)
-    for start in range(first, stop, WIDTH):
-        within = lanes(0.0)
-        last = min(start + WIDTH - 1 + p.leads[0], draws - start + 1) if p.k == 4 else 1
-        for j in range(last):
-            b = load(p.below[b_lead + draws - j], start + b_lead)
-            c = load(p.below[c_lead + draws - j], start + c_lead)
-            term = load(p.third[j], p.n_learners - draws + start) * largest(b + c - 1.0, 0.0)
-            if p.k == 4:
-                term = leading(j + 1 - start - p.leads[0], 0.0, term)  # that label has no more room
-            within = within + term
+    a_lead, b_lead = p.leads[0], _lead(p, n_leads, 1, highest)
+    y_lead, z_lead = _lead(p, n_leads, p.k - 3, highest), _lead(p, n_leads, p.k - 2, highest)
+    for x in range(first, stop, BROAD):
+        top = x + BROAD - 1
+        begin, end = max(0, draws - 3 * top - y_lead - z_lead + 2), draws - x + 1
+        if p.k == 5:
+            end = min(end, 2 * top + a_lead + b_lead - 1)
+            within = _pair_and_pair(p, draws, x, begin, end, a_lead, b_lead, y_lead, z_lead)
+        elif p.k == 4:
+            within = _one_and_pair(p, draws, x, begin, min(end, top + a_lead), a_lead, y_lead, z_lead)
+        else:
+            within = _pair(p, draws, x, y_lead, z_lead)
         store(p.within, 0, within)
-        for x in range(start, min(start + WIDTH, stop)):
-            wins += p.mass[draws, x] * p.within[x - start]
-            tilted += (x / (p.right * draws) - 1.0) * p.mass[draws, x] * p.within[x - start]
+        for own in range(x, min(x + BROAD, stop)):
+            wins += p.mass[draws, own] * p.within[own - x]
+            tilted += (own / (p.right * draws) - 1.0) * p.mass[draws, own] * p.within[own - x]
     return wins, tilted
+
+
+@kernel
+def _pair(p: Potentials, draws: int, x: int, y_lead: int, z_lead: int) -> Any:
+    """For x draws of the true label and more: the chance that two labels that share the other draws stay behind.
+
+    With n tosses, less than y heads and less than z tails have chance P(heads < y) + P(heads < z) - 1, if positive.
+    """
+    y = load_broad(p.below[y_lead + draws], x + y_lead)
+    z = load_broad(p.below[z_lead + draws], x + z_lead)
+    return largest(y + z - 1.0, 0.0)
+
+
+@kernel
+def _one_and_pair(
+    p: Potentials, draws: int, x: int, begin: int, end: int, a_lead: int, y_lead: int, z_lead: int
+) -> Any:
+    """The same of three labels: j of the draws are of the first, and the others share the rest."""
+    within = broad(0.0)
+    for j in range(begin, end):
+        term = load_broad(p.split[j], p.n_learners - draws + x) * _pair(p, draws - j, x, y_lead, z_lead)
+        within = within + leading(j + 1 - x - a_lead, 0.0, term)  # from there on the first has room for j
+    return within
+
+
+@kernel
+def _pair_and_pair(
+    p: Potentials, draws: int, x: int, begin: int, end: int, a_lead: int, b_lead: int, y_lead: int, z_lead: int
+) -> Any:
+    """The same of four labels: two share j of the draws, the others the rest."""
+    within = broad(0.0)
+    for j in range(begin, end):
+        a, b = load_broad(p.heads[j], x + a_lead), load_broad(p.heads[j], x + b_lead)
+        term = load_broad(p.split[j], p.n_learners - draws + x) * _pair(p, draws - j, x, y_lead, z_lead)
+        within = within + term * largest(a + b - 1.0, 0.0)
+    return within
 
 
 @subroutine
 def _integrate(p: Potentials, draws: int, n_leads: int, first: int, stop: int) -> tuple[float, float]:
     """The two expectations of `winning_chances`, less what `stop` leaves out, as coefficients of G.
 
-    Four points of the circle at once; runs of x for which the same labels are a constraint, one after the other.
+    Eight points of the circle at once; runs of x for which the same labels are a constraint, one after the other.
     """
     g = p.circle[draws]
     n, turn = p.points[g], p.turns_at[draws]
     n_factors, n_free = _find_factors(p, g, n_leads, p.free[draws])
-    for j in range(0, n, WIDTH):
-        real = imag = tilted_real = tilted_imag = lanes(0.0)
+    for j in range(0, n, BROAD):
+        real = imag = tilted_real = tilted_imag = broad(0.0)
         bounding, whole, x = n_factors, n_free, first
         while x < stop:
             while p.factor_stop[bounding - 1] <= x:
@@ -135,13 +173,13 @@ def _integrate(p: Potentials, draws: int, n_leads: int, first: int, stop: int) -
                 whole += p.factor_size[bounding]
             last = min(stop, p.factor_stop[bounding - 1])
             at = p.whole_at[g] + n * whole + j
-            e, f = load(p.whole[0], at), load(p.whole[1], at)
+            e, f = load_broad(p.whole[0], at), load_broad(p.whole[1], at)
             for y in range(x, last):
                 at = p.own_at[g] + n * y + j
-                a, b = load(p.own[0], at), load(p.own[1], at)
+                a, b = load_broad(p.own[0], at), load_broad(p.own[1], at)
                 for i in range(bounding):
                     at = p.factor_at[i] + n * y + j
-                    c, d = load(p.factors[0], at), load(p.factors[1], at)
+                    c, d = load_broad(p.factors[0], at), load_broad(p.factors[1], at)
                     a, b = a * c - b * d, a * d + b * c
                 if whole > 0:
                     a, b = a * e - b * f, a * f + b * e
@@ -149,7 +187,7 @@ def _integrate(p: Potentials, draws: int, n_leads: int, first: int, stop: int) -
                 real, imag = real + a, imag + b
                 tilted_real, tilted_imag = tilted_real + tilt * a, tilted_imag + tilt * b
             x = last
-        c, d = load(p.turns[0], turn + j), load(p.turns[1], turn + j)
+        c, d = load_broad(p.turns[0], turn + j), load_broad(p.turns[1], turn + j)
         store(p.total[0], j, real * c - imag * d)
         store(p.total[1], j, tilted_real * c - tilted_imag * d)
     wins = tilted = 0.0

@@ -15,6 +15,7 @@ from edgewise.learners.forest.layout import (
     LEAF,
     LEAVES,
     LINKS,
+    MAJORITY,
     MULTIWAY,
     NODES,
     NUMERIC,
@@ -35,6 +36,7 @@ from edgewise.learners.forest.statistics import (
     refresh_precision,
     shown,
     update_counts,
+    update_density,
     update_gauss,
 )
 
@@ -163,8 +165,10 @@ def learn(
         row = new_row(forest, tree)
         forest.row[leaf, label] = row
         forest.n_rows[leaf] += 1
-    if m > 0:
-        forest.constant[row] = update_gauss(
+    if m > 0 and forest.mode[tree] == MAJORITY:
+        update_gauss(forest.gauss[row], x, w, m)
+    elif m > 0:
+        forest.constant[row] = update_density(
             forest.gauss[row], x, w, forest.numeric[tree], means, variances, m, forest.class_weight[leaf, label]
         )
     if c > 0:
@@ -223,7 +227,7 @@ def release(forest, tree, leaf):
 @kernel
 def refresh(forest, tree, row, class_weight, m, means, variances):
     """What naive Bayes uses of a statistics row, whose class has this weight in its leaf."""
-    if m > 0:
+    if m > 0 and forest.mode[tree] != MAJORITY:
         gauss, columns = forest.gauss[row], forest.numeric[tree]
         forest.constant[row] = refresh_precision(gauss, columns, means, variances, m, class_weight)
 
@@ -237,7 +241,7 @@ def fill_constants(forest, leaves, trees):
             m += 1 if forest.numeric[trees[place], j] >= 0 else 0
         for r in range(forest.row.shape[1]):
             row = forest.row[leaves[place], r]
-            if row >= 0 and m > 0:
+            if row >= 0 and m > 0 and forest.mode[trees[place]] != MAJORITY:
                 weight = forest.class_weight[leaves[place], r]
                 forest.constant[row] = log_density(forest.gauss[row, PRECISION], m, weight)
 

@@ -7,7 +7,7 @@ f(w) + w h(p), f(x) = x ln x. So n times the gain of two branches (`merits`) is
 
 A Gaussian cut z deviations above its mean has p_c = Phi(z): both Phi and h(Phi) are functions of z alone, the one odd
 but for 1/2, the other even. Polynomials in z^2 that agree with them in Chebyshev's points stand for them up to |z| =
-LIMIT, and what they are there beyond it; so many terms that four features at once are cheaper than a table. Of a
+LIMIT, and what they are there beyond it; so many terms that eight features at once are cheaper than a table. Of a
 logarithm the exponent of two is exact, and a polynomial of the fraction does for the rest. For shares of codes, h is
 interpolated linearly in steps of s, which errs by at most max|h''| s^2/8. In nats, as a share of n:
 
@@ -35,14 +35,14 @@ import numpy as np
 
 from edgewise._compile import kernel, subroutine
 from edgewise._lanes import (
-    WIDTH,
+    BROAD,
+    broad,
     exponent,
     fraction,
     fused,
-    lanes,
     largest,
     least,
-    load,
+    load_broad,
     root,
     some_less,
     store,
@@ -108,7 +108,7 @@ MIXING = with_slopes([mixing(i / SHARES, 1.0 - i / SHARES) for i in range(SHARES
 @kernel
 def horner(coefficients, x):
     """A polynomial, the highest power first."""
-    value = lanes(coefficients[0])
+    value = broad(coefficients[0])
     for i in range(1, coefficients.size):
         value = fused(value, x, coefficients[i])
     return value
@@ -130,12 +130,12 @@ def mixing_guess(p):
 
 @kernel
 def place_cuts(room, j):
-    """Lay out the thresholds of four features, as `merits.numeric_merit` has them, and clear the sums over classes."""
-    low, high = load(room.lows, j), load(room.highs, j)
+    """Lay out the thresholds of eight features, as `merits.numeric_merit` has them, and clear the sums over classes."""
+    low, high = load_broad(room.lows, j), load_broad(room.highs, j)
     for s in range(THRESHOLDS):
         store(room.cuts[s], 0, low + (high - low) * (s + 1.0) / (THRESHOLDS + 1.0))
-        store(room.left[s], 0, lanes(0.0))
-        store(room.inside[s], 0, lanes(0.0))
+        store(room.left[s], 0, broad(0.0))
+        store(room.inside[s], 0, broad(0.0))
 
 
 @kernel
@@ -145,21 +145,22 @@ def cut_class(row, room, j):
     All or nothing is below a threshold outside the range that the class has shown (`merits.weight_below`): that counts
     as LIMIT deviations.
     """
-    weight, low, high = load(row[WEIGHT], j), load(row[LOW], j), load(row[HIGH], j)
+    weight, low, high = load_broad(row[WEIGHT], j), load_broad(row[LOW], j), load_broad(row[HIGH], j)
     if not some_less(low, high):  # one value, or none
         for s in range(THRESHOLDS):
-            store(room.left[s], 0, load(room.left[s], 0) + where_less(load(room.cuts[s], 0), high, 0.0, weight))
-        return lanes(0.0)
-    mean, variance = load(row[MEAN], j), load(row[SQUARES], j) / weight
-    pace = root(1.0 / largest(variance, LEAST_VARIANCE))
+            below = where_less(load_broad(room.cuts[s], 0), high, 0.0, weight)
+            store(room.left[s], 0, load_broad(room.left[s], 0) + below)
+        return broad(0.0)
+    mean, squares, narrow = load_broad(row[MEAN], j), load_broad(row[SQUARES], j), LEAST_VARIANCE * weight
+    pace = root(weight / largest(squares, narrow))
     for s in range(THRESHOLDS):
-        cut = load(room.cuts[s], 0)
+        cut = load_broad(room.cuts[s], 0)
         z = largest(-LIMIT, least(LIMIT, (cut - mean) * pace))
         z = where_less(cut, low, -LIMIT, where_less(cut, high, z, LIMIT))
         x = fused(z * z, 2.0 / LIMIT**2, -1.0)
-        store(room.left[s], 0, fused(weight, fused(z, horner(SHARE, x), 0.5), load(room.left[s], 0)))
-        store(room.inside[s], 0, fused(weight, horner(CUT, x), load(room.inside[s], 0)))
-    return where_less(low, high, where_less(LEAST_VARIANCE, variance, 0.0, 1.0), 0.0)
+        store(room.left[s], 0, fused(weight, fused(z, horner(SHARE, x), 0.5), load_broad(room.left[s], 0)))
+        store(room.inside[s], 0, fused(weight, horner(CUT, x), load_broad(room.inside[s], 0)))
+    return where_less(low, high, where_less(narrow, squares, 0.0, 1.0), 0.0)
 
 
 @subroutine
@@ -168,23 +169,24 @@ def guess_numeric(gauss, room, n, m, unit):
 
     NO_CANDIDATE where a branch is too light. room.least and room.most are those of all thresholds of a feature.
     """
-    for j in range(0, m, WIDTH):
+    for j in range(0, m, BROAD):
         place_cuts(room, j)
-        doubt = lanes(0.0)
+        doubt = broad(0.0)
         for i in range(n):
             doubt = doubt + cut_class(gauss[room.present[i]], room, j)
-        low, high, weight = load(room.lows, j), load(room.highs, j), load(room.totals, j)
-        # Where there is no range, there is no candidate, whatever comes out.
+        low, high, weight = load_broad(room.lows, j), load_broad(room.highs, j), load_broad(room.totals, j)
+        # Where there is no range, there is no candidate, whatever comes out; where there is doubt, there may be any.
         ahead = where_less(low, high, where_less(0.0, doubt, np.inf, NUMERIC_ERROR * unit * weight), -np.inf)
+        too_light = where_less(low, high, where_less(0.0, doubt, np.inf, NO_CANDIDATE), NO_CANDIDATE)
         share = 1.0 / weight
-        top, bottom = lanes(NO_CANDIDATE), lanes(0.0)
+        top, bottom = broad(NO_CANDIDATE), broad(0.0)
         for s in range(THRESHOLDS):
-            p = load(room.left[s], 0) * share
+            p = load_broad(room.left[s], 0) * share
             light = least(p, 1.0 - p)
             p = largest(TOO_LIGHT, least(1.0 - TOO_LIGHT, p))
             mixed = fused(p, log_guess(p), (1.0 - p) * log_guess(1.0 - p))
-            gain = (load(room.inside[s], 0) - weight * mixed) * unit
-            guess = where_less(TOO_LIGHT, light, gain + ahead, NO_CANDIDATE)
+            gain = (load_broad(room.inside[s], 0) - weight * mixed) * unit
+            guess = where_less(TOO_LIGHT, light, gain + ahead, too_light)
             store(room.guesses[s], j, guess)
             top = largest(top, guess)
             bottom = largest(bottom, where_less(NOT_LIGHT, light, gain - ahead, 0.0))
@@ -199,7 +201,7 @@ def guess_binary(forest, present, n, first, last, unit):
     total = 0.0
     for i in range(n):
         total += shown(forest, present[i], last)
-    error = NOMINAL_ERROR * total + TIE
+    error = (NOMINAL_ERROR + TIE) * total
     for v in range(first, last):
         equal = 0.0
         inside = 0.0

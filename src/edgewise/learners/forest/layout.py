@@ -78,7 +78,7 @@ class Forest(NamedTuple):
     n_rows: np.ndarray  # [leaves] classes seen since the leaf was made
     # statistics rows
     gauss: np.ndarray  # [rows, 6, m in fours]; beyond a tree's features, the rest of a four is of no meaning
-    constant: np.ndarray  # [rows] log(class weight) + sum of log(precision)/2, for naive Bayes
+    constant: np.ndarray  # [rows] log(class weight) + sum of log(precision)/2, for naive Bayes; 0 where MAJORITY speaks
     counts: np.ndarray  # [rows, V] counts of codes; the sum of a feature leaves out examples that lacked no code
     complete: np.ndarray  # [rows] weight of the examples that lacked no code
     # running moments of every numeric column: count, mean, sum of squares

@@ -124,6 +124,6 @@ def binary_merit(forest, present, n, first, last):
         rest = total - equal
         if equal >= LEAST_BRANCH * total and rest >= LEAST_BRANCH * total and equal > 0.0:
             merit = (impurity - (x_log_x(equal) + x_log_x(rest) - inside)) * BITS
-            if merit > best + TIE:
+            if merit > best + TIE * total:
                 best, chosen = merit, v - first
     return best, chosen

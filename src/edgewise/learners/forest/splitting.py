@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from edgewise._compile import kernel, part, subroutine
-from edgewise._lanes import WIDTH, in_fours, lanes, largest, least, load, store
+from edgewise._lanes import BROAD, WIDTH, in_eights, lanes, largest, least, load, store
 from edgewise._states import state
 from edgewise.learners.forest.guessing import NO_CANDIDATE, ROUNDING, guess_binary, guess_numeric
 from edgewise.learners.forest.layout import HIGH, LOW, SEEN, WEIGHT, Forest
@@ -31,14 +31,14 @@ class SplitRoom(NamedTuple):
     least: np.ndarray  # [m + c] between what bounds the merit of each feature lies
     most: np.ndarray
     guesses: np.ndarray  # [THRESHOLDS, m] the most that each threshold may gain
-    # [THRESHOLDS, 4] of the four features in hand: thresholds, weight below them, sum over classes of w h(p)
+    # [THRESHOLDS, 8] of the eight features in hand: thresholds, weight below them, sum over classes of w h(p)
     cuts: np.ndarray
     left: np.ndarray
     inside: np.ndarray
 
 
 def make_split_room(forest: Forest) -> SplitRoom:
-    k, m, c = forest.row.shape[1], in_fours(forest.numeric.shape[1]), forest.nominal.shape[1]
+    k, m, c = forest.row.shape[1], in_eights(forest.numeric.shape[1]), forest.nominal.shape[1]
     return SplitRoom(
         present=np.zeros(k, np.int64),
         weights=np.zeros(k),
@@ -49,9 +49,9 @@ def make_split_room(forest: Forest) -> SplitRoom:
         least=np.zeros(m + c),
         most=np.zeros(m + c),
         guesses=np.zeros((THRESHOLDS, m)),
-        cuts=np.zeros((THRESHOLDS, WIDTH)),
-        left=np.zeros((THRESHOLDS, WIDTH)),
-        inside=np.zeros((THRESHOLDS, WIDTH)),
+        cuts=np.zeros((THRESHOLDS, BROAD)),
+        left=np.zeros((THRESHOLDS, BROAD)),
+        inside=np.zeros((THRESHOLDS, BROAD)),
     )
 
 

@@ -80,24 +80,37 @@ def forget(forest, leaf):
 
 
 @kernel
-def update_gauss(gauss, x, w, columns, means, variances, m, class_weight):
-    """Weighted Welford step for every numeric feature that is not missing, then what `refresh_precision` does.
+def count_values(gauss, j, value, w):
+    """A weighted Welford step for the features from j on, where they are not missing: their weights and squares."""
+    weight, mean, squares = load(gauss[WEIGHT], j), load(gauss[MEAN], j), load(gauss[SQUARES], j)
+    heavier = weight + w
+    delta = value - mean
+    nearer = mean + delta * w / heavier
+    weight = where_known(value, heavier, weight)
+    squares = where_known(value, squares + w * delta * (value - nearer), squares)
+    store(gauss[WEIGHT], j, weight)
+    store(gauss[MEAN], j, where_known(value, nearer, mean))
+    store(gauss[SQUARES], j, squares)
+    store(gauss[LOW], j, least(load(gauss[LOW], j), value))
+    store(gauss[HIGH], j, largest(load(gauss[HIGH], j), value))
+    return weight, squares
+
+
+@kernel
+def update_gauss(gauss, x, w, m):
+    """`count_values` of all numeric features of an example."""
+    for j in range(0, m, WIDTH):
+        count_values(gauss, j, load(x, j), w)
+
+
+@kernel
+def update_density(gauss, x, w, columns, means, variances, m, class_weight):
+    """`update_gauss`, and what `refresh_precision` does: for leaves that ask naive Bayes.
 
     In one loop: what has been stored a moment ago is not loaded again.
     """
     for j in range(0, m, WIDTH):
-        value = load(x, j)
-        weight, mean, squares = load(gauss[WEIGHT], j), load(gauss[MEAN], j), load(gauss[SQUARES], j)
-        heavier = weight + w
-        delta = value - mean
-        nearer = mean + delta * w / heavier
-        weight = where_known(value, heavier, weight)
-        squares = where_known(value, squares + w * delta * (value - nearer), squares)
-        store(gauss[WEIGHT], j, weight)
-        store(gauss[MEAN], j, where_known(value, nearer, mean))
-        store(gauss[SQUARES], j, squares)
-        store(gauss[LOW], j, least(load(gauss[LOW], j), value))
-        store(gauss[HIGH], j, largest(load(gauss[HIGH], j), value))
+        weight, squares = count_values(gauss, j, load(x, j), w)
         fresh_precision(gauss, j, weight, squares, columns, means, variances, m)
     return log_density(gauss[PRECISION], m, class_weight)
 
