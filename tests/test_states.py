@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import gc
 import operator
 from typing import NamedTuple
@@ -9,9 +11,11 @@ from typing import NamedTuple
 import numba
 import numpy as np
 import pytest
+from numba.core import compiler, event, ir
+from numba.core.postproc import PostProcessor
 from numba.core.types.functions import BaseFunction
 
-from edgewise import _inner
+from edgewise import _calm, _inner
 from edgewise._compile import kernel, routine, subroutine
 from edgewise._states import state
 
@@ -234,7 +238,10 @@ def test_what_operators_mean_is_asked_once_while_compiling_and_as_ever_after():
 
 @compiled
 def test_an_error_while_compiling_leaves_numba_as_it_was():
-    before = BaseFunction.get_call_type, gc.get_threshold()
+    def changed():
+        return [BaseFunction.get_call_type, PostProcessor.run, event.start_event, event.end_event, gc.get_threshold()]
+
+    before = changed()
 
     @routine
     def no_sum(x):
@@ -242,7 +249,54 @@ def test_an_error_while_compiling_leaves_numba_as_it_was():
 
     with pytest.raises(numba.TypingError):
         no_sum(1.0)
-    assert (BaseFunction.get_call_type, gc.get_threshold()) == before
+    assert changed() == before
+    assert not any("__deepcopy__" in vars(of) for of in (ir.Scope, ir.Loc))
+
+
+def looped(x, n):
+    total = x
+    for i in range(n):
+        if i % 2 == 0:
+            total = total + i
+        else:
+            total = total * 2.0
+    return total
+
+
+@compiled
+def test_a_scope_is_copied_as_numba_copies_it():
+    whole = compiler.run_frontend(looped)
+    for block in whole.blocks.values():
+        scope = block.scope
+        scope.redefine("total", scope.loc)
+        ours, theirs = _calm.copy_of_scope(scope, {}), copy.deepcopy(scope)
+        assert ours == theirs
+        assert ours.localvars._con.keys() == theirs.localvars._con.keys()
+        assert all(variable.scope is ours for variable in ours.localvars._con.values())
+        ours.redefine("total", scope.loc)
+        assert ours != scope == theirs
+
+
+@compiled
+def test_the_same_code_comes_out_of_calm_compiling():
+    """Of a function with branches and loops, merged into another."""
+    merged = numba.njit(inline="always")(looped)
+
+    def twice(x, n):
+        return merged(x, n) + merged(x + 1.0, n + 1)
+
+    made = []
+    for calm in (contextlib.nullcontext, _calm.calm):
+        function = numba.njit(error_model="numpy", _nrt=False)(twice)
+        with calm():
+            function.compile((numba.float64, numba.int64))
+        made.append(function.inspect_asm((numba.float64, numba.int64)))
+    assert len(set(map(instructions, made))) == 1
+
+
+def instructions(assembly: str) -> tuple[str, ...]:
+    """The operations of a program, without the names of places and functions, which are new each time."""
+    return tuple(line.split()[0] for line in assembly.splitlines() if line.startswith("\t") and line[1:2].isalpha())
 
 
 def place(array, table, i, j):

@@ -27,7 +27,7 @@ PACKAGE = Path(__file__).parent
 def kernel_sources() -> list[Path]:
     """The files whose text decides what compiled kernels do."""
     rooms = ("theory", "learners", "boosting")
-    own = [PACKAGE / name for name in ("_compile.py", "_inner.py", "_lanes.py", "_states.py")]
+    own = [PACKAGE / name for name in ("_calm.py", "_compile.py", "_inner.py", "_lanes.py", "_states.py")]
     return own + sorted(path for room in rooms for path in (PACKAGE / room).rglob("*.py"))
 
 

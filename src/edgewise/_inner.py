@@ -8,11 +8,7 @@ function keeps its code as it was written down; whatever Python calls takes it i
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cached_property
-from types import BuiltinFunctionType
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -25,7 +21,8 @@ from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NopythonRewrites
-from numba.core.types.functions import BaseFunction
+
+from edgewise._calm import calm
 
 # Numba's type stubs leave out its internal options.
 compiler: Any = numba
@@ -124,46 +121,11 @@ class FromStart(Compiler):
         return pipelines
 
 
-@contextmanager
-def asked_once() -> Iterator[None]:
-    """Let Numba find out only once what an operator or a built-in function means for arguments of some types.
-
-    By itself it tries the overloads for all kinds of arguments again wherever an `a + b` or `a[i]` is written.
-    """
-    resolve = BaseFunction.get_call_type
-    known: dict[Any, Any] = {}
-
-    def once(function: Any, context: Any, args: Any, kws: Any) -> Any:
-        if kws or not isinstance(function.typing_key, BuiltinFunctionType):
-            return resolve(function, context, args, kws)
-        key = id(function), args
-        if key not in known:
-            known[key] = resolve(function, context, args, kws), function  # kept: no other object gets its id
-        return known[key][0]
-
-    BaseFunction.get_call_type = once  # type: ignore[assignment, method-assign]
-    try:
-        yield
-    finally:
-        BaseFunction.get_call_type = resolve  # type: ignore[method-assign]
-
-
-@contextmanager
-def garbage_left() -> Iterator[None]:
-    """Collect garbage seldom: while Numba compiles, that would take a tenth of its time."""
-    before = gc.get_threshold()
-    gc.set_threshold(50_000, 20, 100)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-
-
 class CalmCompiler(FromStart):
     """Numba's compiler, with less done in vain."""
 
     def compile_extra(self, function: Any) -> Any:
-        with garbage_left(), asked_once():
+        with calm():
             return super().compile_extra(function)
 
 

@@ -30,11 +30,18 @@ class StateType(types.Type):
         self.of = of
         self.fields = fields
         self.names: tuple[str, ...] = of._fields  # type: ignore[attr-defined]
+        self.hashed = hash((of, fields))  # once: Numba asks for it a million times
         super().__init__(f"{of.__module__}.{of.__qualname__}({', '.join(map(str, fields))})")
 
     @property
     def key(self) -> Any:
         return self.of, self.fields
+
+    def __hash__(self) -> int:
+        return self.hashed
+
+    def __reduce__(self) -> Any:
+        return StateType, (self.of, self.fields)  # another process has other hashes
 
     @property
     def mangling_args(self) -> tuple[str, tuple[Any, ...]]:
