@@ -57,10 +57,9 @@ class Potentials(NamedTuple):
     tails: np.ndarray  # [draws, x]: chance of x or more draws of the true label
     others: np.ndarray  # [draws, x]: bound on the chance that some other label is drawn x times or more
     direct: bool  # whether (16) is summed as it stands
-    below: np.ndarray  # [c + n, c]: chance that one of two labels is drawn less than c times in n draws of either
-    heads: np.ndarray  # [n, c]: the same chance, for c side by side
-    # [j, n_learners - n]: chance that j of n draws are not of the last two labels, but of the one or two before them
-    split: np.ndarray
+    heads: np.ndarray  # [c, n]: chance that one of two labels is drawn less than c times in n draws of either
+    rest: np.ndarray  # [c, n_learners - n]: the same
+    split: np.ndarray  # [n, j]: chance that j of n draws are not of the last two labels, but of the one or two before
     circle: np.ndarray  # [draws]: which circle
     points: np.ndarray  # [g]: number of points in the upper half plane, J
     caps: np.ndarray  # [g]: number of different caps
@@ -79,7 +78,7 @@ class Potentials(NamedTuple):
     memo_index: np.ndarray  # [slot]: where a state is that has this slot, or one beside it
     memo_mask: np.ndarray  # [1]: the bits of a key that say its slot; slots up to there are in use
     memo_next: np.ndarray  # [1]: the place to be written next; the oldest state is there once all places are taken
-    memo_keys: np.ndarray  # [place, 2]: 0 if nothing is there
+    memo_keys: np.ndarray  # [place, 2]: 0 if nothing is in the first
     memo_values: np.ndarray  # [place, 2]: chance to win, and the same tilted
     # scratch
     leads: np.ndarray  # [k]: distinct leads, increasing
@@ -141,6 +140,7 @@ def _tables(k: int, n_learners: int, edge: float, direct: bool) -> Potentials:
     free = (others >= NEGLIGIBLE).sum(axis=1)
     few, many = (n_learners, 0) if direct else (0, n_learners)
     heads = _heads(_binomial(few, 0.5))
+    split = _binomial(few, {4: 1.0 / 3.0, 5: 0.5}.get(k, 0.0))
 
     circle = np.zeros(n_learners + 1, np.int64)
     turns: list[np.ndarray] = [np.zeros(0)]
@@ -183,9 +183,9 @@ def _tables(k: int, n_learners: int, edge: float, direct: bool) -> Potentials:
         tails=tails,
         others=others,
         direct=direct,
-        below=_aslant(heads),
-        heads=heads,
-        split=_pad(_binomial(few, {4: 1.0 / 3.0, 5: 0.5}.get(k, 0.0))[::-1].T),
+        heads=_pad(heads),
+        rest=_pad(heads[:, ::-1]),
+        split=_pad(split),
         circle=circle,
         points=points,
         caps=caps,
@@ -244,12 +244,14 @@ def _empty_memo(places: int) -> dict[str, Any]:
     States are written one after the other, so that memory is touched no further than states go, and those that one
     learner asks for lie together. So few slots are in use at first that they stay in the cache.
     """
+    keys = np.empty((places, 2), np.int64)  # places are looked at once a slot has them; all slots have the first
+    keys[0] = 0
     return {
         "memo_index": np.zeros(places, np.int32),
         "memo_mask": np.array([min(places, FIRST_SLOTS) - 1]),
         "memo_next": np.zeros(1, np.int64),
-        "memo_keys": np.zeros((places, 2), np.int64),
-        "memo_values": np.zeros((places, 2)),
+        "memo_keys": keys,
+        "memo_values": np.empty((places, 2)),
     }
 
 
@@ -269,23 +271,10 @@ def _tails(mass: np.ndarray) -> np.ndarray:
 
 
 def _heads(mass: np.ndarray) -> np.ndarray:
-    """[draws, c]: the chance of less than c, c from 0 to twice the most draws + 1."""
+    """[c, draws]: the chance of less than c, c from 0 to twice the most draws + 1."""
     n = len(mass)
-    below = np.hstack([np.zeros((n, 1)), np.cumsum(mass, axis=1)[:, :-1]])
-    return _pad(below[:, np.minimum(np.arange(2 * n), n)])
-
-
-def _aslant(heads: np.ndarray) -> np.ndarray:
-    """[c + draws, c]: the same chances, 0 where there are no such draws.
-
-    Neighbors in a row have one draw less, and are one more that is allowed.
-    """
-    n = len(heads)
-    aslant = np.zeros((2 * n, 2 * n))
-    for c in range(2 * n):
-        draws = min(n, 2 * n - c)
-        aslant[c : c + draws, c] = heads[:draws, c]
-    return _pad(aslant)
+    below = np.vstack([np.zeros(n), np.cumsum(mass, axis=1).T[:-1]])
+    return below[np.minimum(np.arange(2 * n), n)]
 
 
 def _pad(table: np.ndarray) -> np.ndarray:

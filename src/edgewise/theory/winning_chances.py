@@ -96,63 +96,47 @@ def _lead(p: Potentials, n_leads: int, rank: int, free: int) -> int:
 def _add_up(p: Potentials, draws: int, n_leads: int, first: int, stop: int) -> tuple[float, float]:
     """The two expectations of `winning_chances`, less what `stop` leaves out, by summing over the draws of two labels.
 
-    Eight x at once: tables are laid out so that what they need lies side by side. No more than x - 1 draws and its lead
-    fit a label, which says how many of them the labels before the last two take: from `begin` to before `end`.
+    Given x draws of the true label, no more than x - 1 and its lead fit another label. So the labels before the last
+    two take from `begin` to before `end` of the other draws; eight such numbers at once.
     """
-    highest, wins, tilted = p.n_learners + 1, 0.0, 0.0
+    highest, wins, tilted = p.n_learners + 1, broad(0.0), broad(0.0)
     a_lead, b_lead = p.leads[0], _lead(p, n_leads, 1, highest)
     y_lead, z_lead = _lead(p, n_leads, p.k - 3, highest), _lead(p, n_leads, p.k - 2, highest)
-    for x in range(first, stop, BROAD):
-        top = x + BROAD - 1
-        begin, end = max(0, draws - 3 * top - y_lead - z_lead + 2), draws - x + 1
-        if p.k == 5:
-            end = min(end, 2 * top + a_lead + b_lead - 1)
-            within = _pair_and_pair(p, draws, x, begin, end, a_lead, b_lead, y_lead, z_lead)
-        elif p.k == 4:
-            within = _one_and_pair(p, draws, x, begin, min(end, top + a_lead), a_lead, y_lead, z_lead)
-        else:
-            within = _pair(p, draws, x, y_lead, z_lead)
-        store(p.within, 0, within)
-        for own in range(x, min(x + BROAD, stop)):
-            wins += p.mass[draws, own] * p.within[own - x]
-            tilted += (own / (p.right * draws) - 1.0) * p.mass[draws, own] * p.within[own - x]
-    return wins, tilted
+    for x in range(first, stop):
+        begin, end = 0, 1
+        if p.k == 4:
+            begin, end = max(0, draws - 3 * x - y_lead - z_lead + 2), min(draws - x + 1, x + a_lead)
+        elif p.k == 5:
+            begin, end = max(0, draws - 3 * x - y_lead - z_lead + 2), min(draws - x + 1, 2 * x + a_lead + b_lead - 1)
+        within = broad(0.0)
+        for j in range(begin, end, BROAD):
+            fits = load_broad(p.split[draws - x], j) * _pair(
+                p.rest, x + y_lead, x + z_lead, p.n_learners - draws + x + j
+            )
+            if p.k == 5:
+                fits = fits * _pair(p.heads, x + a_lead, x + b_lead, j)
+            within = within + leading(end - j, fits, 0.0)
+        wins = wins + within * p.mass[draws, x]
+        tilted = tilted + within * ((x / (p.right * draws) - 1.0) * p.mass[draws, x])
+    return _sum_of(p, wins), _sum_of(p, tilted)
 
 
 @kernel
-def _pair(p: Potentials, draws: int, x: int, y_lead: int, z_lead: int) -> Any:
-    """For x draws of the true label and more: the chance that two labels that share the other draws stay behind.
+def _pair(heads: np.ndarray, y: int, z: int, at: int) -> Any:
+    """The chance that two labels that share some draws, like coins, are drawn less than y and z times: from `at` on.
 
     With n tosses, less than y heads and less than z tails have chance P(heads < y) + P(heads < z) - 1, if positive.
     """
-    y = load_broad(p.below[y_lead + draws], x + y_lead)
-    z = load_broad(p.below[z_lead + draws], x + z_lead)
-    return largest(y + z - 1.0, 0.0)
+    return largest(load_broad(heads[y], at) + load_broad(heads[z], at) - 1.0, 0.0)
 
 
 @kernel
-def _one_and_pair(
-    p: Potentials, draws: int, x: int, begin: int, end: int, a_lead: int, y_lead: int, z_lead: int
-) -> Any:
-    """The same of three labels: j of the draws are of the first, and the others share the rest."""
-    within = broad(0.0)
-    for j in range(begin, end):
-        term = load_broad(p.split[j], p.n_learners - draws + x) * _pair(p, draws - j, x, y_lead, z_lead)
-        within = within + leading(j + 1 - x - a_lead, 0.0, term)  # from there on the first has room for j
-    return within
-
-
-@kernel
-def _pair_and_pair(
-    p: Potentials, draws: int, x: int, begin: int, end: int, a_lead: int, b_lead: int, y_lead: int, z_lead: int
-) -> Any:
-    """The same of four labels: two share j of the draws, the others the rest."""
-    within = broad(0.0)
-    for j in range(begin, end):
-        a, b = load_broad(p.heads[j], x + a_lead), load_broad(p.heads[j], x + b_lead)
-        term = load_broad(p.split[j], p.n_learners - draws + x) * _pair(p, draws - j, x, y_lead, z_lead)
-        within = within + term * largest(a + b - 1.0, 0.0)
-    return within
+def _sum_of(p: Potentials, x: Any) -> float:
+    store(p.within, 0, x)
+    total = 0.0
+    for lane in range(BROAD):
+        total += p.within[lane]
+    return total
 
 
 @subroutine
