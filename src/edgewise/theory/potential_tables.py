@@ -78,7 +78,7 @@ class Potentials(NamedTuple):
     memo_index: np.ndarray  # [slot]: where a state is that has this slot, or one beside it
     memo_mask: np.ndarray  # [1]: the bits of a key that say its slot; slots up to there are in use
     memo_next: np.ndarray  # [1]: the place to be written next; the oldest state is there once all places are taken
-    memo_keys: np.ndarray  # [place, 2]: 0 if nothing is in the first
+    memo_keys: np.ndarray  # [place, 2]: 0 if nothing is there
     memo_values: np.ndarray  # [place, 2]: chance to win, and the same tilted
     # scratch
     leads: np.ndarray  # [k]: distinct leads, increasing
@@ -244,14 +244,12 @@ def _empty_memo(places: int) -> dict[str, Any]:
     States are written one after the other, so that memory is touched no further than states go, and those that one
     learner asks for lie together. So few slots are in use at first that they stay in the cache.
     """
-    keys = np.empty((places, 2), np.int64)  # places are looked at once a slot has them; all slots have the first
-    keys[0] = 0
     return {
         "memo_index": np.zeros(places, np.int32),
         "memo_mask": np.array([min(places, FIRST_SLOTS) - 1]),
         "memo_next": np.zeros(1, np.int64),
-        "memo_keys": keys,
-        "memo_values": np.empty((places, 2)),
+        "memo_keys": np.zeros((places, 2), np.int64),
+        "memo_values": np.zeros((places, 2)),
     }
 
 
