@@ -88,7 +88,7 @@ class Potentials(NamedTuple):
     factor_stop: np.ndarray
     factor_size: np.ndarray
     total: np.ndarray  # [2, point]: sums over x
-    within: np.ndarray  # [8]: chances to win, given the draws of the true label
+    within: np.ndarray  # [8]: parts of a sum
     kinds: np.ndarray  # [k]: labels with equal votes are of one kind
     members: np.ndarray  # [3, k]: size, first and second label of each kind
     # by kind
