@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import edgewise as ew
+from edgewise.theory import direct_sums, potential_tables
 from edgewise.theory import potentials as fast
 from edgewise.theory.losses import cheapest
 from edgewise.theory.potential_tables import Potentials, zero_one_potentials
@@ -69,6 +70,30 @@ def test_direct_sums_and_the_integral_agree(k: int, n_learners: int) -> None:
     assert inner >= 30
 
 
+@pytest.mark.plain
+@pytest.mark.parametrize("k", [2, 3, 4, 5])
+def test_rows_that_states_share_never_change_a_result(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row is lost to newer ones, or known in part and wanted further on either side; a state is the same number."""
+    n = 40
+    asked = [(m, *late_state(k, n, m, seed)) for m in range(3, n, 6) for seed in range(8)]
+    alone = []
+    for m, label, state in asked:
+        fresh = zero_one_potentials(k, n, 0.1, memo_bits=0, direct=True)
+        alone.append(
+            (fast.potential(fresh, m, label, as_votes(state)), fast.importance(fresh, m - 1, label, as_votes(state)))
+        )
+    for rows in (3, 1024):
+        monkeypatch.setattr(potential_tables, "PLACES_A_ROW", 1024 // rows)
+        p = zero_one_potentials(k, n, 0.1, memo_bits=10, direct=True)
+        assert len(p.rows) == rows
+        for i in np.random.default_rng(k).permutation(len(asked)):
+            m, label, state = asked[i]
+            assert fast.potential(p, m, label, as_votes(state)) == alone[i][0]
+            assert fast.importance(p, m - 1, label, as_votes(state)) == alone[i][1]
+        used = np.count_nonzero(p.rows[:, direct_sums.KEY])
+        assert used == 3 if rows == 3 else 10 < used < p.memo_next[0]
+
+
 def test_more_labels_are_never_summed_directly() -> None:
     p = zero_one_potentials(6, 20, 0.1, direct=True)
     assert not p.direct
@@ -90,11 +115,14 @@ def test_guesses_do_not_depend_on_the_way_of_summing(monkeypatch: pytest.MonkeyP
     table, y = ew.datasets.load("car")
     order = np.random.default_rng(1).permutation(len(y))[:600]
     model = ew.OnlineMBBM(ew.HoeffdingTree(50, 1e-7, 0.05), 60, random_state=1)
-    guesses, importances = model.prequential(table[order], y[order]), model._ensemble.committee.importance
+    # Of weights like these, no two sums are equal, where rounding would tell which label is likelier.
+    weight = np.random.default_rng(2).uniform(0.5, 1.5, 600)
+    guesses = model.prequential(table[order], y[order], sample_weight=weight)
+    importances = model._ensemble.committee.importance
     assert model._ensemble.potentials[0].direct
     monkeypatch.setattr(ew.OnlineMBBM, "_potentials", lambda self, k: zero_one_potentials(k, 60, self.edge))
     other = ew.OnlineMBBM(ew.HoeffdingTree(50, 1e-7, 0.05), 60, random_state=1)
-    np.testing.assert_array_equal(other.prequential(table[order], y[order]), guesses)
+    np.testing.assert_array_equal(other.prequential(table[order], y[order], sample_weight=weight), guesses)
     assert not other._ensemble.potentials[0].direct
     assert other._ensemble.committee.importance == pytest.approx(importances, rel=1e-11)
 

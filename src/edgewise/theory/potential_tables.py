@@ -9,7 +9,7 @@ Jung, Goetz, Tewari: "Online Multiclass Boosting" (NeurIPS 2017), eq. (16). How 
 
 For N = 100 the tables take 1 to 5 MB: they grow with N^2, and with k up to `POWERS_BUDGET`. The memo takes 36 bytes for
 each of its 2**memo_bits places, 9 MB as a rule (`COST_MEMO_BITS`: 38 MB, for whoever asks for costs of many labels), of
-which no more is used than states come up: a new one takes the place of the oldest.
+which no more is used than states come up: a new one takes the place of the oldest. Sums of few labels keep rows, 2 MB.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ NEGLIGIBLE = 1e-15
 # Up to so many labels the sum (16) itself is quicker than Cauchy's integral; its tables grow with the learners' square.
 FEW_LABELS = 5
 MOST_DIRECT = 400
+# Places of the memo for each row that such sums keep.
+PLACES_A_ROW = 128
 # Bytes that the powers of the truncated exponentials may take; more powers save multiplications.
 POWERS_BUDGET = 32 << 20
 
@@ -54,12 +56,14 @@ class Potentials(NamedTuple):
     own_first: np.ndarray  # [draws]: fewer draws of the true label are negligible
     own_stop: np.ndarray  # [draws]: this many draws of the true label, or more, are negligible
     mass: np.ndarray  # [draws, x]: chance of x draws of the true label
+    tilted: np.ndarray  # [draws, x]: that times x / E[x] - 1
     tails: np.ndarray  # [draws, x]: chance of x or more draws of the true label
     others: np.ndarray  # [draws, x]: bound on the chance that some other label is drawn x times or more
     direct: bool  # whether (16) is summed as it stands
-    heads: np.ndarray  # [c, n]: chance that one of two labels is drawn less than c times in n draws of either
-    rest: np.ndarray  # [c, n_learners - n]: the same
-    split: np.ndarray  # [n, j]: chance that j of n draws are not of the last two labels, but of the one or two before
+    # of `direct_sums`, from the most draws on: at = n_learners - n
+    split: np.ndarray  # [j, at]: chance that j of n draws are not of the last two labels, but of the one or two before
+    coins: np.ndarray  # [w, at]: chance of less than w - n heads in n tosses
+    heads: np.ndarray  # [j, n_learners + c]: chance of less than c heads in j tosses
     circle: np.ndarray  # [draws]: which circle
     points: np.ndarray  # [g]: number of points in the upper half plane, J
     caps: np.ndarray  # [g]: number of different caps
@@ -80,6 +84,11 @@ class Potentials(NamedTuple):
     memo_next: np.ndarray  # [1]: the place to be written next; the oldest state is there once all places are taken
     memo_keys: np.ndarray  # [place, 2]: 0 if nothing is there
     memo_values: np.ndarray  # [place, 2]: chance to win, and the same tilted
+    # rows of `direct_sums`
+    row_index: np.ndarray  # [slot]: which row
+    row_next: np.ndarray  # [1]: the row to be written next; the oldest is there once all are taken
+    rows: np.ndarray  # [row, 3]: the reaches that a row is for, 0 if for none; the eights that are known, from and to
+    fits: np.ndarray  # [row, at]: chance that n draws of the other labels fit them
     # scratch
     leads: np.ndarray  # [k]: distinct leads, increasing
     sizes: np.ndarray  # [k]: number of labels with this lead
@@ -110,8 +119,9 @@ def zero_one_potentials(
 ) -> Potentials:
     """Tables for `k` labels, `n_learners` learners and the edge gamma; 2**memo_bits results are kept for reuse.
 
-    `direct`: with few labels, (16) is summed as it stands. That takes less than half the time, and rounding costs three
-    times as much: up to 1e-14, too much for whoever divides by small differences of potentials, as in eq. (5).
+    `direct`: with few labels, (16) is summed as it stands. That takes less than half the time where learners vote one
+    after another, as `direct_sums` shares rows between the states that they lead to; and rounding costs three times as
+    much, up to 1e-14, too much for whoever divides by small differences of potentials, as in eq. (5).
     """
     if k < 2:
         raise ValueError(f"k={k}: at least 2 labels are needed")
@@ -139,8 +149,7 @@ def _tables(k: int, n_learners: int, edge: float, direct: bool) -> Potentials:
     others = (k - 1) * _tails(_binomial(n_learners, wrong))
     free = (others >= NEGLIGIBLE).sum(axis=1)
     few, many = (n_learners, 0) if direct else (0, n_learners)
-    heads = _heads(_binomial(few, 0.5))
-    split = _binomial(few, {4: 1.0 / 3.0, 5: 0.5}.get(k, 0.0))
+    coins, heads = _tosses(few)
 
     circle = np.zeros(n_learners + 1, np.int64)
     turns: list[np.ndarray] = [np.zeros(0)]
@@ -179,13 +188,14 @@ def _tables(k: int, n_learners: int, edge: float, direct: bool) -> Potentials:
         free_in_turn=np.concatenate([free[::-1], np.zeros(WIDE)]).astype(float),
         own_first=own_first,
         own_stop=own_stop,
-        mass=mass,
+        mass=_pad(mass),
+        tilted=_pad(_tilted(mass, right)),
         tails=tails,
         others=others,
         direct=direct,
+        split=_pad(_binomial(few, {4: 1.0 / 3.0, 5: 0.5}.get(k, 0.0))[::-1].T),
+        coins=_pad(coins),
         heads=_pad(heads),
-        rest=_pad(heads[:, ::-1]),
-        split=_pad(split),
         circle=circle,
         points=points,
         caps=caps,
@@ -201,6 +211,7 @@ def _tables(k: int, n_learners: int, edge: float, direct: bool) -> Potentials:
         hashes=draw.integers(1, largest, size=(2, 2 * n_learners + 2)),
         salts=draw.integers(1, largest, size=(2, n_learners + 1)),
         **_empty_memo(1),
+        **_empty_rows(few, 1),
         leads=np.zeros(k, np.int64),
         sizes=np.zeros(k, np.int64),
         factor_at=np.zeros(k, np.int64),
@@ -235,7 +246,8 @@ def _with_room(potentials: Potentials, places: int) -> Potentials:
     """The same tables, with an empty memo and scratch space of their own."""
     scratch = Potentials._fields[Potentials._fields.index("leads") :]
     own: dict[str, Any] = {name: np.zeros_like(getattr(potentials, name)) for name in scratch}
-    return potentials._replace(**own, **_empty_memo(places))
+    rows = _empty_rows(potentials.n_learners, max(places // PLACES_A_ROW, 1)) if potentials.direct else {}
+    return potentials._replace(**own, **_empty_memo(places), **rows)
 
 
 def _empty_memo(places: int) -> dict[str, Any]:
@@ -253,6 +265,22 @@ def _empty_memo(places: int) -> dict[str, Any]:
     }
 
 
+def _empty_rows(n: int, rows: int) -> dict[str, Any]:
+    """The rows of `direct_sums`, for none of the reaches."""
+    return {
+        "row_index": np.zeros(2 * rows, np.int32),
+        "row_next": np.zeros(1, np.int64),
+        "rows": np.zeros((rows, 3), np.int64),
+        "fits": np.zeros((rows, in_eights(n + 1) + BROAD)),
+    }
+
+
+def _tilted(mass: np.ndarray, chance: float) -> np.ndarray:
+    """[draws, x]: a binomial chance times x / E[x] - 1."""
+    draws, x = (np.arange(n) for n in mass.shape)
+    return mass * (x / (chance * np.maximum(draws, 1)[:, None]) - 1.0)
+
+
 def _binomial(n: int, chance: float) -> np.ndarray:
     """[draws, x]: the chance of x successes, x from 0 to n + 1."""
     mass = np.zeros((n + 1, n + 2))
@@ -268,11 +296,13 @@ def _tails(mass: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(np.cumsum(mass[:, ::-1], axis=1)[:, ::-1])
 
 
-def _heads(mass: np.ndarray) -> np.ndarray:
-    """[c, draws]: the chance of less than c, c from 0 to twice the most draws + 1."""
-    n = len(mass)
-    below = np.vstack([np.zeros(n), np.cumsum(mass, axis=1).T[:-1]])
-    return below[np.minimum(np.arange(2 * n), n)]
+def _tosses(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """`coins` and `heads`, for up to n tosses of a coin."""
+    below = np.cumsum(_binomial(n, 0.5), axis=1)  # [tosses, c - 1]: less than c heads
+    below = np.concatenate([np.zeros((n + 1, n + 1)), below[:, : n + 1], np.ones((n + 1, n + 1))], axis=1)
+    tosses = np.arange(n, -1, -1)
+    # [tosses, n + c], with c from -n on; c = w - tosses
+    return below[tosses, n + np.arange(2 * n + 2)[:, None] - tosses], below
 
 
 def _pad(table: np.ndarray) -> np.ndarray:

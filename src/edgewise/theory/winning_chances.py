@@ -10,18 +10,16 @@ to the coefficients of order m +- 2J, m +- 4J, ..., which J makes negligible. Al
 by those of exp(z), so that rounding costs no more than about sqrt(2 pi m) units in the last place of 1. Values of E_c
 and of its powers are tabulated for a few radii, scaled by exp(-wrong rho) so that nothing overflows.
 
-**Few labels**: up to k = 5 there is another way. (16) is summed as it stands, over the draws of r and those that one or
-two other labels have together; of two labels that share some draws, each is as likely as the other, like coins.
+**Few labels**: up to k = 5 there is another way, `direct_sums`.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from edgewise._compile import kernel, subroutine
-from edgewise._lanes import BROAD, broad, largest, leading, load_broad, store
+from edgewise._lanes import BROAD, broad, load_broad, store
+from edgewise.theory.direct_sums import add_up
 from edgewise.theory.elementary import whole_part
 from edgewise.theory.potential_tables import NEGLIGIBLE, Potentials
 
@@ -37,7 +35,7 @@ def winning_chances(p: Potentials, draws: int, label: int, votes: np.ndarray, ex
             n_leads = _count(p, n_leads, lead)
     first, stop = _own_draws(p, draws, n_leads)
     if p.direct:
-        wins, tilted = _add_up(p, draws, n_leads, first, stop)
+        wins, tilted = add_up(p, draws, n_leads, first, stop)
     else:
         wins, tilted = _integrate(p, draws, n_leads, first, stop)
     return wins + p.tails[draws, stop], tilted + p.tails[draws - 1, stop - 1] - p.tails[draws, stop]
@@ -80,63 +78,6 @@ def _own_draws(p: Potentials, draws: int, n_leads: int) -> tuple[int, int]:
     while stop > max(first, 1) and p.tails[draws, stop - 1] * p.others[draws, p.leads[0] + stop - 1] < NEGLIGIBLE:
         stop -= 1
     return first, max(stop, first)
-
-
-@subroutine
-def _lead(p: Potentials, n_leads: int, rank: int, free: int) -> int:
-    """The lead of the label of this rank, from the least lead on; `free` if it is no constraint."""
-    for i in range(n_leads):
-        rank -= p.sizes[i]
-        if rank < 0:
-            return p.leads[i]
-    return free
-
-
-@subroutine
-def _add_up(p: Potentials, draws: int, n_leads: int, first: int, stop: int) -> tuple[float, float]:
-    """The two expectations of `winning_chances`, less what `stop` leaves out, by summing over the draws of two labels.
-
-    Given x draws of the true label, no more than x - 1 and its lead fit another label. So the labels before the last
-    two take from `begin` to before `end` of the other draws; eight such numbers at once.
-    """
-    highest, wins, tilted = p.n_learners + 1, broad(0.0), broad(0.0)
-    a_lead, b_lead = p.leads[0], _lead(p, n_leads, 1, highest)
-    y_lead, z_lead = _lead(p, n_leads, p.k - 3, highest), _lead(p, n_leads, p.k - 2, highest)
-    for x in range(first, stop):
-        begin, end = 0, 1
-        if p.k == 4:
-            begin, end = max(0, draws - 3 * x - y_lead - z_lead + 2), min(draws - x + 1, x + a_lead)
-        elif p.k == 5:
-            begin, end = max(0, draws - 3 * x - y_lead - z_lead + 2), min(draws - x + 1, 2 * x + a_lead + b_lead - 1)
-        within = broad(0.0)
-        for j in range(begin, end, BROAD):
-            fits = load_broad(p.split[draws - x], j) * _pair(
-                p.rest, x + y_lead, x + z_lead, p.n_learners - draws + x + j
-            )
-            if p.k == 5:
-                fits = fits * _pair(p.heads, x + a_lead, x + b_lead, j)
-            within = within + leading(end - j, fits, 0.0)
-        wins = wins + within * p.mass[draws, x]
-        tilted = tilted + within * ((x / (p.right * draws) - 1.0) * p.mass[draws, x])
-    return _sum_of(p, wins), _sum_of(p, tilted)
-
-
-@kernel
-def _pair(heads: np.ndarray, y: int, z: int, at: int) -> Any:
-    """The chance that two labels that share some draws, like coins, are drawn less than y and z times: from `at` on.
-
-    With n tosses, less than y heads and less than z tails have chance P(heads < y) + P(heads < z) - 1, if positive.
-    """
-    return largest(load_broad(heads[y], at) + load_broad(heads[z], at) - 1.0, 0.0)
-
-
-@kernel
-def _sum_of(p: Potentials, x: Any) -> float:
-    store(p.within, 0, x)
-    total = 0.0
-    for lane in range(BROAD):
-        total += p.within[lane]
-    return total
 
 
 @subroutine
