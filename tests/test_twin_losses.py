@@ -166,7 +166,8 @@ def costs_after(k: int, label: int, cast: list[tuple[int, float]]) -> tuple[np.n
     scores, odds, row = np.zeros(k), np.ones(k), np.full(k, 0.5)
     for vote, alpha in cast:
         scores[vote] += alpha
-        kernels.costs_after_vote(scores, label, vote, math.exp(alpha if vote == label else -alpha), odds, row)
+        factor = math.exp(alpha if vote == label else -alpha)
+        assert kernels.costs_after_vote(scores, label, vote, factor, odds, row) == row[vote]
     return scores, row
 
 

@@ -132,8 +132,8 @@ def logistic_step(plan, committee, i, scores, costs, odds, vote, label, w, step,
     committee.costs[i, OF_RIGHT] += w * costs[label]
     alpha = committee.weight[i]
     scores[vote] += alpha
-    costs_after_vote(scores, label, vote, factor, odds, costs)
-    committee.weight[i] = clipped(alpha - step * w * costs[vote], plan.weight_low, plan.weight_high)
+    slope = costs_after_vote(scores, label, vote, factor, odds, costs)
+    committee.weight[i] = clipped(alpha - step * w * slope, plan.weight_low, plan.weight_high)
 
 
 @kernel

@@ -10,7 +10,8 @@
 
 Learner i in round t needs only its own past and the scores of learners 1..i-1 in round t, so the two loops may be
 exchanged: learner 1 goes through the whole chunk, then learner 2, and so on. The result is the same, number for
-number, as one example at a time, and each tree stays in the processor's cache.
+number, as one example at a time, and each tree stays in the processor's cache. Small trees go through it a few at a
+time, row by row in turn (`learning.in_turn`), for what one of them has just learned is what it waits for next.
 
 | rule      | booster                                  | cost from               | learner weight           |
 |-----------|------------------------------------------|-------------------------|--------------------------|
@@ -30,7 +31,7 @@ import numpy as np
 from edgewise._compile import routine, subroutine
 from edgewise.boosting.calibration import learn_sharpness, sharpen
 from edgewise.boosting.extending import with_own
-from edgewise.boosting.learning import gather_ahead, learner_learns, learner_speaks
+from edgewise.boosting.learning import gather_ahead, in_turn, learner_learns, learner_speaks
 from edgewise.boosting.lines import LANE, ROW, go_on, in_lines, line_up, step_in
 from edgewise.boosting.rules import (
     cheapest_vote,
@@ -108,20 +109,27 @@ def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chu
             size = line_up(learners, committee, known.forest, lead, last[0], need, trace.begun, chunk, s)
             if size == 0:
                 return lead, start
+        together = 1
+        if size == 1:
+            together = in_turn(learners, known.forest, lead, last[0], trace.begun, last[1] - start, s)
         going = True
         while going:
-            i, end = lead, last[1]
+            begin, end = lead, last[1]
             if size > 1:
                 if not go_on(plan, learners, committee, potentials, known.forest, need, chunk, trace, s):
                     break
                 start = s.line.at[ROW]
-                i, end = lead + s.line.at[LANE], start + 1
-            trees = k if learners.kind[i] == GROUP else 1
-            to_go = n_learners - 1 - i
-            for t in range(start, end):
+                begin, end = lead + s.line.at[LANE], start + 1
+            trees = k if learners.kind[lead] == GROUP else together
+            # One loop over rows and learners: of two, one in the other, the outer one took a twentieth of the time.
+            i, t = begin, start
+            while t < end:
                 label = chunk.labels[t]
-                if size == 1 and label >= 0 and not has_room(known.forest, trees, need):
-                    return i, t
+                if size == 1 and i == begin and label >= 0 and not has_room(known.forest, trees, need):
+                    for j in range(begin, begin + together):
+                        trace.begun[j] = t
+                    return lead, t
+                to_go = n_learners - 1 - i
                 w_learner = s.abreast.w[i - lead]  # of a line
                 named = 0
                 if size == 1:
@@ -167,10 +175,16 @@ def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chu
                     if plan.restart and learners.kind[i] == TREE and drifted(committee.errors[i], named != label):
                         restart(known.forest, learners.slot[i])
                         trace.restarts[i, t] = True
+                i += 1
+                if i == begin + together:
+                    i = begin
+                    t += 1
             going = size > 1
             if going:
-                step_in(known.forest, learners.slot[i], s)
-        if size == 1 or s.line.at[ROW] == last[1]:
+                step_in(known.forest, learners.slot[begin], s)
+        if size == 1:
+            lead += together
+        elif s.line.at[ROW] == last[1]:
             lead += size
     return last
 

@@ -33,7 +33,7 @@ OWN = 16
 # Columns of Committee.costs; POISSON keeps the weight of right and of wrong votes there.
 OF_VOTE, OF_RIGHT = 0, 1
 RIGHT, WRONG = 0, 1
-FOR, PLACE = 0, 1  # Scratch.gathered
+FOR, TO, PLACE = 0, 1, 2  # Scratch.gathered
 APART = 8  # columns of Trace.expert_labels and Trace.expert_losses beyond those of rows
 
 
@@ -100,7 +100,7 @@ class Chunk(NamedTuple):
 class Trace(NamedTuple):
     """What happened, per example and learner; by learner first, as the loop goes."""
 
-    begun: np.ndarray  # [N] how many rows a learner has gone through side by side with others
+    begun: np.ndarray  # [N] how many rows a learner has gone through together with others
     scores: np.ndarray  # [n, k] of the expert reached so far
     costs: np.ndarray  # [n, k] GRADIENT: cost row at these scores
     odds: np.ndarray  # [n, k] GRADIENT, logistic loss: what cost rows are made of, see `costs_after_vote`
@@ -159,7 +159,7 @@ class Scratch(NamedTuple):
     slots: np.ndarray  # [places, 2, codes that are not missing] where they are counted, and their features' sums
     # [places, 4] numeric features, nominal ones, whether no numeric value is missing, codes that are not missing
     shape: np.ndarray
-    gathered: np.ndarray  # [2] FOR which tree all rows were, or -1; PLACE of the row in hand
+    gathered: np.ndarray  # [3] FOR which tree all rows were, or -1, up TO which; PLACE of the row in hand
     abreast: Abreast  # trees that go through the chunk side by side
     line: Line
     evidence: np.ndarray
@@ -195,7 +195,7 @@ def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int, rows:
         codes=np.empty((rows + 1, forest.nominal.shape[1]), np.int32),
         slots=np.empty((rows + 1, 2, forest.nominal.shape[1]), np.int64),
         shape=np.empty((rows + 1, 4), np.int64),
-        gathered=np.array([-1, 0]),
+        gathered=np.array([-1, -1, 0]),
         abreast=make_abreast(per_tree, forest.counts.shape[1], forest.nominal.shape[1]) if rows else NONE_ABREAST,
         line=make_line(k) if rows else NO_LINE,
         evidence=np.zeros(labels),

@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 
 from edgewise._compile import kernel, routine, subroutine
-from edgewise.theory.elementary import MANY, exp
+from edgewise.theory.elementary import MANY, exp, exp_apart
 
 LOGISTIC, EXPONENTIAL, SQUARE_HINGE, SOFTMAX = 0, 1, 2, 3
 LOSSES = {"logistic": LOGISTIC, "exponential": EXPONENTIAL, "square_hinge": SQUARE_HINGE, "softmax": SOFTMAX}
@@ -130,12 +130,14 @@ def logistic_slopes(scores, label, out):
 
 @kernel
 def costs_after_vote(scores, label, vote, factor, odds, out):
-    """`cost_row` of the logistic loss once the score of `vote` has risen by alpha.
+    """`cost_row` of the logistic loss once the score of `vote` has risen by alpha; what the vote costs then.
 
     Kept from vote to vote are odds(l) = exp(s(label) - s(l)), which a vote multiplies: those of all others by
     `factor` = exp(alpha) if it is right, its own by `factor` = exp(-alpha) if it is wrong. Each product may round, as
     may each sum in the scores. Odds too small or too large to be multiplied on are taken from the scores.
     """
+    if scores.size == 2:
+        return two_costs_after_vote(scores, label, vote, factor, odds, out)
     extreme = False
     if vote == label:
         for l in range(scores.size):
@@ -154,6 +156,21 @@ def costs_after_vote(scores, label, vote, factor, odds, out):
     for l in range(scores.size):
         total += out[l]
     out[label] = -total
+    return -total if vote == label else out[vote]
+
+
+@kernel
+def two_costs_after_vote(scores, label, vote, factor, odds, out):
+    """`costs_after_vote` of two labels, the same bit for bit: any vote multiplies the odds of the wrong one."""
+    other = 1 - label
+    carried = odds[other] * factor
+    if (carried < LEAST_ODDS) | (carried > MOST_ODDS):
+        carried = exp_apart(scores[label] - scores[other])
+    odds[other] = carried
+    cost = 1.0 / (1.0 + carried)
+    out[other] = cost
+    out[label] = -cost
+    return -cost if vote == label else cost
 
 
 @subroutine

@@ -34,6 +34,9 @@ from edgewise.learners.forest.layout import (
 from edgewise.theory.elementary import whole_part
 
 ABREAST = WIDE  # trees side by side, at most
+# So many trees take a row in turn (`boosting.learning`) if what a leaf of theirs knows takes at most so many bytes:
+# more trees are not faster, and large leaves are slower (benchmarks/results/in_turn.md).
+IN_TURN, SMALL = 4, 8192
 
 
 @state
@@ -76,10 +79,20 @@ def make_abreast(k: int, width: int, c: int) -> Abreast:
     )
 
 
+@kernel
+def small(forest: Forest) -> bool:
+    """Whether what a leaf knows of all classes takes so few bytes that several trees fit into the cache."""
+    per_class = forest.gauss.shape[1] * forest.gauss.shape[2] + forest.counts.shape[1]
+    return 8 * forest.row.shape[1] * per_class <= SMALL
+
+
 def at_once(forest: Forest) -> int:
-    """How many trees may ask for room at once: one of them, where none may go side by side with others."""
-    alone = (forest.numeric[:, 0] >= 0).all() or forest.row_limit.min() < NO_LIMIT
-    return 1 if alone else ABREAST
+    """How many trees may ask for room at once: one of them, where none may go with others."""
+    if forest.row_limit.min() < NO_LIMIT:
+        return 1
+    if (forest.numeric[:, 0] < 0).any():
+        return ABREAST
+    return IN_TURN if small(forest) else 1
 
 
 @kernel
