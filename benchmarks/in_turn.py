@@ -35,9 +35,12 @@ KERNELS = "kernels-{}"
 
 def play(together: int, paths: list[str]) -> dict[str, Any]:
     """Times and guesses of both models on every stream, with so many trees in turn."""
+    from edgewise.boosting import learning
     from edgewise.learners.forest import abreast
 
-    abreast.IN_TURN, abreast.SMALL = together, 1 << 40  # before anything that has them compiled in is imported
+    # Before anything is compiled.
+    abreast.IN_TURN = learning.IN_TURN = together
+    abreast.SMALL = 1 << 40
     found = {}
     for path in paths:
         with np.load(path) as held:

@@ -30,6 +30,7 @@ import json
 import math
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,7 @@ STREAMS = {**{name: rows for name, (rows, _) in speed.STREAMS.items()}, "coverty
 # The default trees grow with every row, and are copied here: fewer rows.
 DEFAULT_STREAMS = {"car": 1728, "letter": 6000, "isolet-50": 4000, "covertype": 6000, "electricity": 6000}
 POINTS, SLICE = 3, 1024  # places in a stream where phases are measured, and rows for each
+REPEATS = 3  # runs of each, of which the best counts
 PHASES = ("route", "predict", "cost and weights", "learn", "split attempts")
 BASE = {"N": 100, "k": 5, "d": 16, "rows": 2000}
 GROWTH = {
@@ -147,10 +149,10 @@ def phases(name: str, make: Callable[[], Any], data: str, rows: int) -> dict[str
         work, counts = route_all(model, part)
         work()  # compiles
         counts[:] = 0
-        times = [cpu(work), cpu(lambda part=part: model.predict(part), 2)]
+        times = [cpu(work, REPEATS), cpu(partial(model.predict, part), REPEATS)]
         for splits, learning in ((False, False), (False, True), (True, True)):
-            other = without(model, splits=splits, learning=learning)
-            times.append(cpu(lambda other=other, part=part, labels=labels: other.partial_fit(part, labels)))
+            copies = [without(model, splits=splits, learning=learning) for _ in range(REPEATS)]
+            times.append(min(cpu(partial(other.partial_fit, part, labels)) for other in copies))
         total += np.diff([0.0, *times])
         met += counts
         examples += size * sum(forest.root.size for forest in forests(model))

@@ -24,6 +24,11 @@ def eager(leaf="adaptive"):
     return ew.HoeffdingTree(leaf_prediction=leaf, **EAGER)
 
 
+def alike():
+    """Trees that see the same columns, several of which take a row in turn (`learning.in_turn`)."""
+    return ew.HoeffdingTree((2, 8), (0.1, 0.9), (0.1, 0.9), leaf_prediction="adaptive", importance_scale=(2.0, 20.0))
+
+
 def olm(leaf="adaptive", **settings):
     return ew.AdaBoostOLM.preset("paper", estimator=eager(leaf), n_estimators=7, random_state=3, **settings)
 
@@ -76,6 +81,14 @@ MODELS = {
     "ova-singles": lambda **kw: ew.OneVsAllOLM(eager(), 4, single_experts=True, random_state=3, **kw),
     "adaova": lambda **kw: ew.AdaOVA(eager(), 4, random_state=3, **kw),
     "trees": lambda **kw: ew.HoeffdingForest(eager(), 7, random_state=3, **kw),
+    "olm-in-turn": lambda **kw: ew.AdaBoostOLM.preset(
+        "paper", estimator=alike(), n_estimators=11, random_state=3, **kw
+    ),
+    "mbbm-in-turn": lambda **kw: ew.OnlineMBBM([eager(), *[alike()] * 6, eager()], 8, random_state=3, **kw),
+    "oza-in-turn": lambda **kw: ew.OzaBoost(alike(), 11, random_state=3, **kw),
+    "drift-in-turn": lambda **kw: ew.AdaBoostOLM(
+        [ew.SoftmaxRegression(), alike()], 11, drift="restart", single_experts=True, random_state=3, **kw
+    ),
     "sgb-softmax": lambda **kw: sgb(**kw),
     "sgb-logistic": lambda **kw: sgb(loss="logistic", learning_rate=0.3, **kw),
     "sgb-hinge": lambda **kw: sgb(loss=HingeLoss(0.05, Box(-2.0, 2.0)), **kw),

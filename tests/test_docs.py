@@ -170,3 +170,13 @@ def test_the_tables_of_which_model_are_those_of_the_results(monkeypatch):
     page = (DOCS / "which-model.md").read_text()
     assert which_model.filled(page) == page
     assert which_model.filled(page.replace("| car |", "| cars |")) == page
+
+
+def test_the_table_of_binary_columns_is_that_of_the_results(monkeypatch):
+    monkeypatch.syspath_prepend(str(TOP / "benchmarks"))
+    binary_columns = importlib.import_module("binary_columns")
+    if not binary_columns.RESULTS.exists():
+        pytest.skip("benchmarks/results is not here: nothing to compare the table with")
+    page = binary_columns.PAGE.read_text()
+    assert binary_columns.filled(page) == page
+    assert binary_columns.filled(page.replace("| covertype,", "| covertypes,")) == page

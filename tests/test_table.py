@@ -51,6 +51,16 @@ def test_any_numeric_type_becomes_float64(dtype: type) -> None:
     assert all(feature.categories is None for feature in table.features)
 
 
+def test_binary_columns_hold_zeros_and_ones_only() -> None:
+    X = np.array([[0, 1, 0.5, np.nan, 1, 2], [1, 1, 1, np.nan, np.nan, 0], [0, 1, 0, np.nan, 0, 1]])
+    table = as_table(X)
+    assert table.binary_columns.tolist() == [True, True, False, False, True, False]
+    nominal = as_table(table, categorical_features=table.binary_columns)
+    assert [feature.categories for feature in nominal.features] == [("0", "1"), ("1",), None, None, ("1", "0"), None]
+    assert not nominal.binary_columns.any()
+    assert as_table(X[:0]).binary_columns.tolist() == [False] * 6
+
+
 def test_columns_in_fortran_order_become_rows_in_c_order() -> None:
     table = as_table(np.asfortranarray(np.arange(6.0).reshape(3, 2)))
     assert table.values.flags.c_contiguous

@@ -99,6 +99,19 @@ def test_threads_change_nothing(name, n_jobs):
     assert_same(many.set_params(chunk_size=50), one, X)
 
 
+@pytest.mark.parametrize("share", [0.16, 0.8, None])
+def test_blocks_that_see_other_codes_gather_their_own(share):
+    """Rows gathered for one block are good for the next only if its first tree sees the same of Car's six columns."""
+    X, y = ew.datasets.load("car")
+    order = np.random.default_rng(2).permutation(len(y))[:500]
+    X, y = X[order], y[order]
+    tree = ew.HoeffdingTree((5, 30), 0.1, 0.3, leaf_prediction="adaptive", max_features=share)
+    one, many = (ew.OnlineMBBM(tree, 60, random_state=4, chunk_size=100, n_jobs=n) for n in (1, 6))
+    np.testing.assert_array_equal(many.prequential(X, y), one.prequential(X, y))
+    assert many._n_blocks == 12
+    assert same(model_state(many), model_state(one))
+
+
 @pytest.mark.plain
 @pytest.mark.parametrize("name", ["AdaBoostOLM", "OneVsAllOLM", "OnlineBMR", "StreamingGradientBoostingRegressor"])
 def test_threads_change_nothing_in_plain_python(name):

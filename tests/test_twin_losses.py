@@ -181,14 +181,17 @@ def test_cost_rows_carried_from_vote_to_vote(k, label, cast):
         assert row == pytest.approx(naive.cost_matrix("logistic", scores.tolist())[label], rel=1e-11, abs=1e-14)
 
 
+@pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_cost_rows_far_beyond_what_odds_can_hold_and_back(sign):
+def test_cost_rows_far_beyond_what_odds_can_hold_and_back(sign, k):
     """Odds of exp(2000) are not a number; once the scores are back where they were, so is the cost row."""
     away, back = [(1, 2.0 * sign)] * 1000, [(1, -2.0 * sign)] * 999
-    _, far = costs_after(3, 1, away)
-    expected = [0.0, 0.0, 0.0] if sign > 0.0 else [1.0, -2.0, 1.0]
+    _, far = costs_after(k, 1, away)
+    expected = [0.0] * k if sign > 0.0 else [1.0, 1.0 - k, 1.0][:k]
     assert far == pytest.approx(expected, rel=1e-15, abs=1e-300)
-    scores, near = costs_after(3, 1, away + back)
+    scores, near = costs_after(k, 1, away + back)
     assert near == pytest.approx(naive.cost_matrix("logistic", scores.tolist())[1], rel=1e-11)
-    _, wrong = costs_after(3, 1, [(2, 2.0 * sign)] * 1000 + [(2, -2.0 * sign)] * 999)
-    assert wrong == pytest.approx(naive.cost_matrix("logistic", [0.0, 0.0, 2.0 * sign])[1], rel=1e-11)
+    other = k - 1 if k > 2 else 0
+    _, wrong = costs_after(k, 1, [(other, 2.0 * sign)] * 1000 + [(other, -2.0 * sign)] * 999)
+    expected_scores = [2.0 * sign if l == other else 0.0 for l in range(k)]
+    assert wrong == pytest.approx(naive.cost_matrix("logistic", expected_scores)[1], rel=1e-11)

@@ -78,7 +78,6 @@ def gather_ahead(learners, forest, i, end, chunk, s):
     Where rows were gathered for the tree before, and this one sees the same, nothing is left to do.
     """
     tree, before = learners.slot[i], s.gathered[FOR]
-    s.gathered[TO] = before
     if learners.kind[i] != TREE:
         return
     if before >= 0 and same_columns(forest, before, tree):
@@ -92,11 +91,11 @@ def gather_ahead(learners, forest, i, end, chunk, s):
 
 @subroutine
 def in_turn(learners, forest, i, end, begun, rows, s):
-    """How many trees from learner i on are to go through a chunk together: all of them take a row before the next one.
+    """How many trees from learner i on go through a chunk together: all of them take a row before any takes the next.
 
     A tree cannot vote on a row before it has learned the one before, and then waits for what it has just stored. While
-    others have their turn, the wait is over. They must be so small that they stay in the cache together. Every
-    order that keeps a learner's rows and a row's learners in theirs gives the same numbers (docs/theory.md, 1).
+    others have their turn, the wait is over. They must be so small that they stay in the cache together. Every order
+    that keeps a learner's rows and a row's learners in theirs gives the same numbers (docs/theory.md, 1).
     """
     n, tree = 1, learners.slot[i]
     if learners.kind[i] == TREE and s.gathered[FOR] == tree and rows > 1:
@@ -112,8 +111,6 @@ def may_follow(learners, forest, i, j, end, begun):
     if j >= end or learners.kind[j] != TREE or begun[j] != begun[i]:
         return False
     a, b = learners.slot[i], learners.slot[j]
-    if b - a != j - i:
-        return False
     return forest.row_limit[a] == NO_LIMIT and forest.row_limit[b] == NO_LIMIT and same_columns(forest, a, b)
 
 

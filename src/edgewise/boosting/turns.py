@@ -15,10 +15,10 @@ import numpy as np
 
 from edgewise.boosting.own import Own
 from edgewise.boosting.pipeline import Passage, blocks
-from edgewise.boosting.state import FOREIGN, Knowledge, Learners, Scratch, make_scratch
+from edgewise.boosting.state import FOR, FOREIGN, Knowledge, Learners, Scratch, make_scratch
 from edgewise.learners.foreign_copies import ForeignBank
 from edgewise.learners.forest.abreast import at_once
-from edgewise.learners.forest.layout import enlarged, room_needed
+from edgewise.learners.forest.layout import Forest, enlarged, room_needed
 
 Place = tuple[int, int]  # a learner and a row
 # (block, what it knows, room that an example may need, scratch, first, last) -> where it stopped for want of room
@@ -52,11 +52,26 @@ def turns(learners: Learners, block: range, foreign: ForeignBank, chunk: Any, s:
             yield Turn((first, 0), (i, n))
 
 
+def hand_over(s: Scratch, before: Forest, forest: Forest) -> bool:
+    """Let a block have the rows that were gathered for the block before; false if its first tree sees others.
+
+    Where all trees see the same, rows are gathered once for all blocks.
+    """
+    tree = s.gathered[FOR]
+    if tree < 0 or before.counts.shape[1] != forest.counts.shape[1]:  # no rows, or too little room
+        return False
+    same = np.array_equal(before.numeric[tree], forest.numeric[0])
+    same = same and np.array_equal(before.nominal[tree], forest.nominal[0])
+    s.gathered[FOR] = 0
+    return same
+
+
 def play_blocks(ensemble: Any, own: Own, chunk: Any, trees: int, play: Play) -> Passage:
     """Let every block of an ensemble play a chunk; a forest in which `trees` trees may find no room is enlarged."""
+    s, n_foreign, rows = None, len(ensemble.foreign.copies), len(chunk.labels)
     for b, block in enumerate(blocks(ensemble.learners.kind.size, len(ensemble.forests))):
-        n_foreign, rows = len(ensemble.foreign.copies), len(chunk.labels)
-        s = make_scratch(ensemble.forests[b], ensemble.bank, ensemble.plan.n_labels, n_foreign, rows)
+        if s is None or not hand_over(s, ensemble.forests[b - 1], ensemble.forests[b]):
+            s = make_scratch(ensemble.forests[b], ensemble.bank, ensemble.plan.n_labels, n_foreign, rows)
         need = room_needed(ensemble.forests[b])
         for turn in turns(ensemble.learners, block, ensemble.foreign, chunk, s):
             at = turn.first

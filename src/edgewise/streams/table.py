@@ -84,6 +84,14 @@ class Table:
         """Rows and columns."""
         return self._values.shape[0], self._values.shape[1]
 
+    @property
+    def binary_columns(self) -> np.ndarray:
+        """[columns] which numeric columns hold only 0 and 1: they are better nominal (docs/how-to/own-data.md)."""
+        missing = np.isnan(self._values)
+        either = missing | (self._values == 0.0) | (self._values == 1.0)
+        numeric = [feature.categories is None for feature in self._features]
+        return np.array(numeric, bool) & either.all(axis=0) & ~missing.all(axis=0)
+
     def __len__(self) -> int:
         return self._values.shape[0]
 
