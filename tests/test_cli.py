@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 
 import edgewise
 from edgewise.cli import main
+from edgewise.cli.sources import advice, load_source, parse_sources
 from edgewise.evaluation.models import MODELS, PEERS
 from edgewise.evaluation.runs import load_runs
 
@@ -248,6 +249,23 @@ def test_race_end_to_end(tmp_path: Path) -> None:
     assert picture[:8] == b"\x89PNG\r\n\x1a\n"
     assert struct.unpack(">II", picture[16:24]) >= (1000, 500)
     assert len(picture) > 10_000
+
+
+def test_race_tells_of_columns_of_0_and_1_and_reads_them_as_categories_if_asked(tmp_path: Path) -> None:
+    path = tmp_path / "dummies.csv"
+    path.write_text("a,size,b,label\n" + "".join(f"{i % 2},{i / 7},{i % 3 // 2},{'xy'[i % 2]}\n" for i in range(60)))
+    args = ("race", str(path), "--models", "trees", "--learners", "2", "--out", str(tmp_path / "out"))
+    result = invoke(*args)
+    assert result.exit_code == 0, result.stderr
+    assert "dummies.csv: only 0 and 1 in a, b; --categorical 0/1 reads such columns as categories\n" in result.stderr
+    for columns, nominal in (("0/1", [True, False, True]), ("size, 0/1", [True] * 3), ("a", [True, False, False])):
+        (source,) = parse_sources([str(path)], target=None, categorical=columns, header=None, labels=None)
+        X, _ = load_source(source)
+        assert [feature.categories is not None for feature in X.features] == nominal
+        assert (advice(source, X) is None) == (columns != "a")
+    result = invoke(*args, "--categorical", "0/1")
+    assert result.exit_code == 0, result.stderr
+    assert "only 0 and 1" not in result.stderr
 
 
 def test_race_on_a_file_with_seeds_then_again_from_its_runs(tmp_path: Path, csv: Path) -> None:

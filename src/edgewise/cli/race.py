@@ -93,7 +93,9 @@ Examples:
     "--target", metavar="COLUMN", help="Your file: the label's column, a name or a number from 0. [default: the last]"
 )
 @click.option(
-    "--categorical", metavar="COLUMNS", help="Your file: columns of numbers that are really categories, as a,b,c."
+    "--categorical",
+    metavar="COLUMNS",
+    help="Your file: columns of numbers that are really categories, as a,b,c; 0/1 stands for all of only 0 and 1.",
 )
 @click.option(
     "--labels",
@@ -260,12 +262,16 @@ def _with_peers(line_ups: list[list[ModelSpec]], sources: list[Source], bandit: 
 
 def _load(source: Source) -> tuple[Any, Any]:
     """A file of the user's that cannot be read is bad input; a data set that cannot be had is a failure."""
-    from edgewise.cli.sources import load_source
+    from edgewise.cli.sources import advice, load_source
 
     try:
-        return load_source(source)
+        X, y = load_source(source)
     except (ValueError, OSError) as error:
         raise (RunFailed if source.path is None else BadInput)(words_of(error)) from error
+    said = advice(source, X)
+    if said is not None:
+        click.echo(said, err=True)
+    return X, y
 
 
 def _run_one(

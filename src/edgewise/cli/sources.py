@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 from edgewise.evaluation.models import suggestion
 from edgewise.streams import datasets
 
+BINARY = "0/1"  # among the columns of --categorical: all that hold nothing but 0 and 1
+
 
 class Source(NamedTuple):
     """A stream to race on; `path` is None for a data set known by name."""
@@ -19,6 +21,7 @@ class Source(NamedTuple):
     options: dict[str, Any]
     in_order: bool
     multi_label: bool = False
+    binary: bool = False  # whether columns of 0 and 1 are categories
 
 
 def parse_sources(texts: Sequence[str], **options: Any) -> list[Source]:
@@ -48,11 +51,12 @@ def _parse_source(
         return Source(path.name, path, {"xml": labels}, False, True)
     if path.is_file():
         options: dict[str, Any] = {} if target is None else {"target": _column(target)}
-        if categorical:
-            options["categorical"] = [_column(name) for name in categorical.split(",")]
+        chosen = categorical.split(",") if categorical else []
+        if chosen:
+            options["categorical"] = [_column(name) for name in chosen if name.strip() != BINARY]
         if header is not None:
             options["header"] = header
-        return Source(path.name, path, options, False)
+        return Source(path.name, path, options, False, binary=BINARY in map(str.strip, chosen))
     if path.is_dir():
         raise ValueError(f"{text} is a folder; name a file")
     if path.suffix or len(path.parts) > 1:
@@ -69,8 +73,19 @@ def load_source(source: Source) -> tuple[Any, Any]:
 
         return read_mulan(source.path, **source.options)[:2]
     from edgewise.streams.files import read
+    from edgewise.streams.table import as_table
 
-    return read(source.path, **source.options)
+    X, y = read(source.path, **source.options)
+    return (as_table(X, categorical_features=X.binary_columns) if source.binary else X), y
+
+
+def advice(source: Source, X: Any) -> str | None:
+    """What a user may not have thought of: trees take columns of 0 and 1 for bell curves unless they are categories."""
+    if source.path is None or source.multi_label or not X.binary_columns.any():
+        return None
+    names = [name for name, binary in zip(X.feature_names, X.binary_columns, strict=True) if binary]
+    few = names[:3] + ["..."] * (len(names) > 3)
+    return f"{source.name}: only 0 and 1 in {', '.join(few)}; --categorical {BINARY} reads such columns as categories"
 
 
 def _column(text: str) -> str | int:
