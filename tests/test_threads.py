@@ -457,6 +457,61 @@ def test_an_interruption_ends_learning(tmp_path):
     assert_cut_off(model, X, y, tmp_path / "model.edgewise")
 
 
+def at_work():
+    return [thread for thread in threading.enumerate() if thread.name.startswith("edgewise-")]
+
+
+@pytest.mark.plain
+def test_an_interruption_while_threads_start_leaves_none_at_work(monkeypatch):
+    """Ctrl-C may come while a thread that is being started has begun already."""
+    start, done = threading.Thread.start, []
+
+    def interrupted(thread):
+        start(thread)
+        time.sleep(0.02)
+        raise KeyboardInterrupt
+
+    def passage(chunk):
+        for _ in range(3):
+            time.sleep(0.003)
+            done.append(chunk)
+            yield
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            flow(map(passage, range(100)), 2, True)
+    assert 0 < len(done) < 300
+    assert not at_work()
+
+
+@pytest.mark.plain
+def test_an_interruption_while_threads_are_waited_for_leaves_none_at_work(monkeypatch):
+    """After an error the others end their step first; whoever does not want to wait for that waits all the same."""
+    join, interruptions, done = threading.Thread.join, [KeyboardInterrupt()], []
+
+    def interrupted(thread):
+        if interruptions:
+            raise interruptions.pop()
+        join(thread)
+
+    def passage(chunk):
+        if threading.current_thread() is threading.main_thread():
+            time.sleep(0.1)
+            raise ArithmeticError("this comes first")
+        time.sleep(0.3)
+        done.append(chunk)
+        yield
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "join", interrupted)
+        with pytest.raises(ArithmeticError, match="this comes first"):
+            flow(map(passage, range(9)), 2, False)
+    assert not interruptions
+    assert len(done) == 1
+    assert not at_work()
+
+
 @pytest.mark.plain
 def test_a_classifier_that_is_cut_off(monkeypatch, tmp_path):
     """No room for a tree to grow in: the error of one block ends all."""

@@ -65,13 +65,20 @@ def flow(passages: Iterable[Passage], threads: int, in_order: bool) -> None:
         return
     line = _Line(passages, in_order, 2 * threads)
     others = [threading.Thread(target=line.work, name=f"edgewise-{n}") for n in range(1, threads)]
-    for thread in others:
-        thread.start()
     try:
-        line.work()
-    finally:
         for thread in others:
-            thread.join()
+            thread.start()
+        line.work()
+    except BaseException as error:  # an interruption while threads start: some may be at work already
+        line.end(error)
+    while others:
+        try:
+            others[-1].join()
+            others.pop()
+        except RuntimeError:  # it never started, or will find that all has ended
+            others.pop()
+        except BaseException as error:  # an interruption: nobody is left behind at work
+            line.end(error)
     if line.error is not None:
         raise line.error
 
@@ -103,9 +110,13 @@ class _Line:
             while (way := self._next()) is not None:
                 self._moved(way, _step(way.passage) if self._in_order else _finish(way.passage))
         except BaseException as error:
-            with self._changed:
-                self.error = error if self.error is None else self.error
-                self._changed.notify_all()
+            self.end(error)
+
+    def end(self, error: BaseException) -> None:
+        """Let nobody take another step; the first error counts."""
+        with self._changed:
+            self.error = error if self.error is None else self.error
+            self._changed.notify_all()
 
     def _next(self) -> _Way | None:
         """The way to move now, as soon as there is one; None when nothing is left to do."""
