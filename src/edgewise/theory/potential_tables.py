@@ -34,7 +34,8 @@ NEGLIGIBLE = 1e-15
 # Up to so many labels the sum (16) itself is quicker than Cauchy's integral; its tables grow with the learners' square.
 FEW_LABELS = 5
 MOST_DIRECT = 400
-# Places of the memo for each row that such sums keep.
+# Places of the memo for each row that such sums keep. With two or four times the rows, car, nursery and movement took
+# as long: rows that are lost are cheap to work out again.
 PLACES_A_ROW = 128
 # Bytes that the powers of the truncated exponentials may take; more powers save multiplications.
 POWERS_BUDGET = 32 << 20

@@ -87,7 +87,10 @@ def small(forest: Forest) -> bool:
 
 
 def at_once(forest: Forest) -> int:
-    """How many trees may ask for room at once: one of them, where none may go with others."""
+    """How many trees may ask for room at once: one of them, where none may go with others.
+
+    No fewer than lines and `learning.in_turn` let go together: for those they would ask for room without end.
+    """
     if forest.row_limit.min() < NO_LIMIT:
         return 1
     if (forest.numeric[:, 0] < 0).any():
