@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 import edgewise
-from edgewise import _compile
+from edgewise.kernels import compile
 
 Record = dict[str, Any]
 Cell = TypeVar("Cell", bound=tuple[Any, ...])
@@ -100,4 +100,4 @@ def stream(data: str, seed: int, rows: int | None) -> tuple[Any, np.ndarray, np.
 
 def stamp() -> Record:
     """What a cell was run with."""
-    return {"version": edgewise.__version__, "kernels": Path(_compile.CACHE).name}
+    return {"version": edgewise.__version__, "kernels": Path(compile.CACHE).name}

@@ -41,7 +41,7 @@ Play = Callable[[], tuple[float, np.ndarray]]  # a fresh model predicts, then le
 
 def edgewise_play(name: str, rows: Rows, job: dict[str, Any]) -> Play:
     import edgewise
-    from edgewise.streams.table import Feature
+    from edgewise.data.table import Feature
 
     features = [
         Feature(f"a{column}", tuple(f"v{value}" for value in range(size)) if size else None)

@@ -32,7 +32,7 @@ import numpy as np
 from grid import figure, grid
 
 import edgewise as ew
-from edgewise import _compile
+from edgewise.kernels import compile
 from edgewise.learners.linear import linear_learns, linear_speaks, make_bank
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -156,7 +156,7 @@ def measure(data: str, rows: int, repeats: int) -> dict[str, dict[str, float]]:
 def first_calls() -> dict[str, float]:
     """CPU seconds of the first call of the own learner: never compiled before, then loaded in another process."""
     script = FIRST_CALL.format(examples=str(ROOT / "examples"))
-    ours = Path(_compile.CACHE)
+    ours = Path(compile.CACHE)
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ours, Path(folder) / ours.name, ignore=shutil.ignore_patterns("own-*"))
         around = os.environ | {"NUMBA_CACHE_DIR": folder}

@@ -35,8 +35,8 @@ KERNELS = "kernels-{}"
 
 def play(together: int, paths: list[str]) -> dict[str, Any]:
     """Times and guesses of both models on every stream, with so many trees in turn."""
-    from edgewise.boosting import learning
     from edgewise.learners.forest import abreast
+    from edgewise.loop import learning
 
     # Before anything is compiled.
     abreast.IN_TURN = learning.IN_TURN = together

@@ -73,7 +73,7 @@ def resident(name: str) -> int:
 def default_play(rows: contender.Rows, job: dict[str, Any], kept: list[Any]) -> contender.Play:
     """The defaults of AdaBoostOLM, with or without a budget."""
     import edgewise
-    from edgewise.streams.table import Feature
+    from edgewise.data.table import Feature
 
     features = [
         Feature(f"a{column}", tuple(f"v{value}" for value in range(size)) if size else None)

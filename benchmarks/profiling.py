@@ -39,7 +39,7 @@ import speed
 from grid import grid
 
 import edgewise as ew
-from edgewise._compile import in_memory
+from edgewise.kernels.compile import in_memory
 from edgewise.learners.forest.growing import next_node
 from edgewise.learners.forest.layout import LEAF
 

@@ -31,11 +31,11 @@ import numpy as np
 from grid import grid
 from sgb_loops import Batch, Convergence, Rows, State, Streaming, half_square, learn, predict
 
+from edgewise.data import datasets
 from edgewise.neural.batch_boosting import streaming_units
 from edgewise.reproduction import results
 from edgewise.reproduction.games import load
 from edgewise.reproduction.games import networks as game
-from edgewise.streams import datasets
 
 HERE = Path(__file__).parent
 RESULT = HERE / "results" / "sgb_computation.json"

@@ -35,8 +35,8 @@ class Rows(NamedTuple):
 def edgewise_play(name: str, rows: Rows, folder: Path) -> Play:
     """`name` is the number of learners, or trees and their number, as in "trees10"."""
     import edgewise as ew
-    from edgewise.boosting.gradient_stream import DEFAULT_TREE
-    from edgewise.streams.table import Feature
+    from edgewise.data.table import Feature
+    from edgewise.models.gradient_stream import DEFAULT_TREE
 
     features = [
         Feature(f"a{column}", tuple(f"v{value}" for value in range(size)) if size else None)

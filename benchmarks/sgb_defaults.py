@@ -16,7 +16,7 @@ from grid import grid
 from sgb_peers import HERE, ROWS, rmse, stream
 
 import edgewise as ew
-from edgewise.boosting.gradient_stream import DEFAULT_TREE, SHRINKAGE
+from edgewise.models.gradient_stream import DEFAULT_TREE, SHRINKAGE
 
 RESULT = HERE / "results" / "sgb_defaults.json"
 LEARNERS = 50

@@ -31,8 +31,8 @@ from grid import grid
 from speed import TREES, machine, save_rows
 
 import edgewise as ew
-from edgewise.boosting.stream_ensemble import CHUNK_ROWS
-from edgewise.streams.table import Feature
+from edgewise.data.table import Feature
+from edgewise.models.stream_ensemble import CHUNK_ROWS
 
 ROWS, QUICK_ROWS = 20_000, 1_500
 STREAMS = ("movement", "covertype")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.streams.table import Table
+from edgewise.data.table import Table
 from tests.label_streams import label_set_stream
 from tests.small_streams import mixed_stream
 

@@ -26,9 +26,9 @@ from pathlib import Path
 import numpy as np
 
 import edgewise as ew
-from edgewise.saving import ModelFileError
-from edgewise.saving.archive import canonical, digest, read_archive
-from edgewise.saving.npy import npy_bytes
+from edgewise.persist import ModelFileError
+from edgewise.persist.archive import canonical, digest, read_archive
+from edgewise.persist.npy import npy_bytes
 from tests.saved_models import MODELS, is_batch, learn, rows, says, targets
 
 MARGIN = 256 << 20

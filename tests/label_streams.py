@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise.streams.table import Table
+from edgewise.data.table import Table
 from tests.small_streams import mixed_stream
 
 

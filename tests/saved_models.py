@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 import edgewise as ew
-from edgewise.boosting.gradient_stream import GradientStream
-from edgewise.boosting.stream_bandit import StreamBandit
-from edgewise.boosting.stream_ranker import StreamRanker
+from edgewise.data.table import Feature, Table
 from edgewise.learners.given_votes import GivenVotes
-from edgewise.streams.table import Feature, Table
+from edgewise.models.gradient_stream import GradientStream
+from edgewise.models.stream_bandit import StreamBandit
+from edgewise.models.stream_ranker import StreamRanker
 from edgewise.theory.projections import Ball, Box
 from edgewise.theory.regression_losses import HuberLoss, LogisticLoss, SquaredLoss
 
@@ -103,7 +103,7 @@ def features_of(model) -> tuple[Feature, ...]:
         if hasattr(model, name):
             return getattr(model, name)
     if hasattr(model, "_columns"):
-        from edgewise.saving.online import features_of
+        from edgewise.persist.online import features_of
 
         return features_of(model)
     if isinstance(model, ew.StreamingNetworksRegressor):

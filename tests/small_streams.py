@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise.streams.table import Feature, Table
+from edgewise.data.table import Feature, Table
 
 
 def mixed_stream(n=300, k=3, seed=0, missing=0.1, n_numeric=3, n_nominal=2):

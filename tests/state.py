@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise.boosting.pipeline import blocks
-from edgewise.boosting.state import GROUP, TREE, arrays
 from edgewise.learners.forest.layout import LEAF, children
 from edgewise.learners.regression_forest.layout import LEAF_FIELDS
+from edgewise.loop.pipeline import blocks
+from edgewise.loop.state import GROUP, TREE, arrays
 
 
 def forest_state(forest):

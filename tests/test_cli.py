@@ -206,7 +206,7 @@ def test_data_fetch(monkeypatch: pytest.MonkeyPatch) -> None:
     def offline(name: str) -> list[Path]:
         raise OSError(f"{name}: could not download")
 
-    monkeypatch.setattr("edgewise.streams.datasets.fetch", offline)
+    monkeypatch.setattr("edgewise.data.datasets.fetch", offline)
     assert_one_line_error(invoke("data", "fetch", "car"), 1, "car: could not download")
 
 

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import edgewise as ew
+from edgewise.data.table import Feature, Table
 from edgewise.learners.cost_tree import growing
 from edgewise.learners.cost_tree.binned import BinnedTable
 from edgewise.learners.cost_tree.binning import encode, find_bins
 from edgewise.learners.cost_tree.bundles import FEW_ROWS, bundle
 from edgewise.learners.cost_tree.growing import goes_left
-from edgewise.streams.table import Feature, Table
 from tests.naive import cost_tree as naive
 
 

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.streams import datasets, storage
-from edgewise.streams.registry import SETS, DataFile
-from edgewise.streams.table import Table
+from edgewise.data import datasets, storage
+from edgewise.data.registry import SETS, DataFile
+from edgewise.data.table import Table
 
 # rows, numeric features, nominal features, classes; from the descriptions of the sets
 FACTS = {

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from edgewise.data.table import Feature, Table, as_table
 from edgewise.evaluation import decision_storage
 from edgewise.evaluation.decision_log import DecisionLog, named_features, read_log
-from edgewise.streams.table import Feature, Table, as_table
 
 CLASSES = np.array(["acc", "good", "unacc"])
 ENDINGS = ["jsonl", "parquet"]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.boosting.rules import drifted
 from edgewise.learners.forest.layout import compact
 from edgewise.learners.label_memory import make_memory, memory_learns, memory_speaks, next_context
+from edgewise.loop.rules import drifted
 from tests.state import forest_state, same
 
 

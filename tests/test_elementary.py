@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from edgewise._compile import routine
-from edgewise._lanes import WIDE, load_wide, store
+from edgewise.kernels.compile import entry_point
+from edgewise.kernels.simd import WIDE, load_wide, store
 from edgewise.theory.elementary import HIGHEST, LOWEST, MANY, exp, exp_of_lanes
 from edgewise.theory.losses import LOGISTIC, cost_row
 from tests.naive import losses as naive
 
 
-@routine
+@entry_point
 def exp_of_all(x, out):
     for i in range(x.size):
         out[i] = exp(x[i])
 
 
-@routine
+@entry_point
 def exp_side_by_side(x, out):
     store(out, 0, exp_of_lanes(load_wide(x)))
 

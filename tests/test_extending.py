@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.boosting.extending import with_own
-from edgewise.boosting.fingerprint import fingerprint
-from edgewise.boosting.own import NOTHING
-from edgewise.boosting.schema import run_chunk
 from edgewise.evaluation.ranking_measures import rank_loss
+from edgewise.loop.custom import NOTHING
+from edgewise.loop.extending import with_own
+from edgewise.loop.fingerprint import fingerprint
+from edgewise.loop.online_loop import run_chunk
 from examples.own_learner import Centroids, NearestCentroid
 from examples.own_rule import OSBoost, Smooth
 from tests.naive import boosters as naive
@@ -211,7 +211,7 @@ def test_categories_that_come_later():
 
 def frame(X, n_colors=None):
     """A Table with a nominal and a numeric column; categories are those that occur, or the first n_colors."""
-    from edgewise.streams.table import Feature, Table
+    from edgewise.data.table import Feature, Table
 
     known = ("green", "red", "blue")
     names = known[:n_colors] if n_colors else tuple(name for name in known if name in X[:, 0])

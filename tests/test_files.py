@@ -19,9 +19,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from edgewise.streams import blocks
-from edgewise.streams.files import read, stream
-from edgewise.streams.table import Feature, concat
+from edgewise.data import blocks
+from edgewise.data.files import read, stream
+from edgewise.data.table import Feature, concat
 
 NAN = math.nan
 CARS = "doors,color,price,class\n2,red,1.5,good\n4,?,,bad\n2,blue,-3e2,good\n"
@@ -325,7 +325,7 @@ def test_the_fast_way_is_taken_and_steps_aside(tmp_path: Path, monkeypatch: pyte
         taken.append(encode(*given))
         return taken[-1]
 
-    monkeypatch.setattr("edgewise.streams.csv_files.encode_lines", spy)
+    monkeypatch.setattr("edgewise.data.csv_files.encode_lines", spy)
     monkeypatch.setattr(blocks, "FAST_BYTES", 0)
     read(write(tmp_path / "plain.csv", "1,x\n2,y\n"))
     assert taken[-1] is not None

@@ -14,8 +14,8 @@ from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 
 import edgewise as ew
+from edgewise.data.table import Feature, Table
 from edgewise.learners.foreign_rows import RowReader
-from edgewise.streams.table import Feature, Table
 from tests.naive import bandit, boosters, foreign, ranking, sgb
 from tests.naive.tree import Moments, Tree
 from tests.small_streams import mixed_stream

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise.data.table import Feature
 from edgewise.learners.forest.distribution import with_ratio
-from edgewise.streams.table import Feature
 from tests.small_streams import mixed_stream
 
 NAN = math.nan

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgewise.streams import datasets, idx_files
+from edgewise.data import datasets, idx_files
 
 
 def idx(array: np.ndarray, kind: int = 8) -> bytes:

@@ -15,7 +15,7 @@ import pytest
 import sklearn.base
 
 import edgewise as ew
-from edgewise.streams.table import Feature
+from edgewise.data.table import Feature
 from tests.small_streams import mixed_stream
 from tests.state import model_state, same
 

@@ -1,4 +1,4 @@
-"""`edgewise._lanes`: what happens to four numbers at once is what happens to each, compiled and in plain Python."""
+"""`edgewise.kernels.simd`: several numbers at once give what each alone gives, compiled and in plain Python."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from edgewise._compile import routine
-from edgewise._lanes import (
+from edgewise.kernels.compile import entry_point
+from edgewise.kernels.simd import (
     BROAD,
     ROUNDING,
     WIDE,
@@ -76,7 +76,7 @@ OF_MANY = (
 )
 
 
-@routine
+@entry_point
 def four_at_once(x, y, out):
     a, b = load(x, 0), load(y, 0)
     store(out, 0, a + b)
@@ -94,7 +94,7 @@ def four_at_once(x, y, out):
     store(out, 48, root(b * b))
 
 
-@routine
+@entry_point
 def many_at_once(x, y, out):
     a, b = load_wide(x), load_wide(y)
     store(out, 0, a + 1.5)
@@ -107,7 +107,7 @@ def many_at_once(x, y, out):
     return some_less(a, b)
 
 
-@routine
+@entry_point
 def eight_at_once(x, y, out):
     """What is done to eight numbers, from the second of an array on."""
     a, b = load_broad(x, 1), load_broad(y, 1)
@@ -121,36 +121,36 @@ def eight_at_once(x, y, out):
     return some_less(a, b)
 
 
-@routine
+@entry_point
 def multiplied_and_added(x, y, z, out):
     store(out, 0, fused(load(x, 0), load(y, 0), load(z, 0)))
 
 
-@routine
+@entry_point
 def moved_on(x, first, out):
     store(out, 0, shifted(load(x, 0), first))
     store(out, WIDTH, shifted(load_wide(x), first))
 
 
-@routine
+@entry_point
 def powers_of_two(x, out):
     store(out, 0, power_of_two(load_wide(x) + ROUNDING))
 
 
-@routine
+@entry_point
 def one_of_four(x, y):
     a, b = load(x, 0), load(y, 0)
     return total(a), product(a), some_less(a, b), all_known(a), bottom(b)
 
 
-@routine
+@entry_point
 def parts_of_numbers(x, powers, fractions):
     for j in range(0, x.size, WIDTH):
         store(powers, j, exponent(load(x, j)))
         store(fractions, j, fraction(load(x, j)))
 
 
-@routine
+@entry_point
 def looked_up(array, indices, n, out):
     for j in range(0, n, WIDTH):
         store(out, j, gathered(array, indices, j, n))

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.boosting import lines, schema
-from edgewise.boosting.lines import LEAST_ROWS
+from edgewise.data.table import Feature
 from edgewise.learners.forest.abreast import ABREAST
 from edgewise.learners.forest.layout import LEAF
 from edgewise.learners.forest.structure import structure
-from edgewise.streams.table import Feature
+from edgewise.loop import lines
+from edgewise.loop import online_loop as schema
+from edgewise.loop.lines import LEAST_ROWS
 from edgewise.theory import losses
 from edgewise.theory.experts import smallest, voted
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.streams import mulan
+from edgewise.data import mulan
 
 XML = """<?xml version="1.0" encoding="utf-8"?>
 <labels xmlns="http://mulan.sourceforge.net/labels">

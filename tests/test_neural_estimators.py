@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise.data.table import as_table
 from edgewise.neural.inputs import class_targets, design
-from edgewise.streams.table import as_table
 
 Regressor, Classifier = ew.StreamingNetworksRegressor, ew.StreamingNetworksClassifier
 

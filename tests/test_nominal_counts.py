@@ -9,8 +9,8 @@ import pytest
 
 import edgewise as ew
 from edgewise.learners.forest.layout import LEAF, nodes_below, sum_slots, with_gaps
-from edgewise.saving import online
-from edgewise.saving.states import stored_state
+from edgewise.persist import online
+from edgewise.persist.states import stored_state
 from tests.test_twin_recipe import PAPER, assert_same_run
 from tests.test_twin_tree import Stream
 

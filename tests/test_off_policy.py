@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import edgewise
+from edgewise.data.table import as_table
 from edgewise.evaluation.decision_log import DecisionLog, LoggedDecisions, read_log
 from edgewise.evaluation.off_policy import (
     direct_method,
@@ -25,7 +26,6 @@ from edgewise.evaluation.off_policy import (
     sampling,
     self_normalized,
 )
-from edgewise.streams.table import as_table
 from tests.small_streams import mixed_stream
 from tests.test_decision_log import Shown
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 import edgewise
-from edgewise import _compile
-from edgewise.streams.registry import SETS
+from edgewise.data.registry import SETS
+from edgewise.kernels import compile
 
 ROOT = Path(__file__).parent.parent
 
@@ -101,7 +101,7 @@ def test_extras():
 def test_what_is_shipped_beside_code():
     package = importlib.resources.files("edgewise")
     assert package.joinpath("py.typed").is_file()
-    bundled = package.joinpath("streams", "bundled")
+    bundled = package.joinpath("data", "bundled")
     assert {file.name for file in bundled.iterdir()} == {"balance-scale.data", "car.data"}
     for name in ("balance", "car"):
         (file,) = SETS[name].files
@@ -115,30 +115,32 @@ def test_every_file_with_a_kernel_counts_in_the_cache_key():
     """Numba does not see changes in a callee in another file: a source left out could run as it was before."""
     package = Path(edgewise.__file__).parent
     with_kernels = {
-        path for path in package.rglob("*.py") if re.search(r"^@(kernel|routine)\b", path.read_text(), re.MULTILINE)
+        path
+        for path in package.rglob("*.py")
+        if re.search(r"^@(inlined|entry_point)\b", path.read_text(), re.MULTILINE)
     }
     assert len(with_kernels) > 5
-    assert with_kernels <= set(_compile.kernel_sources())
+    assert with_kernels <= set(compile.kernel_sources())
 
 
 def test_cache_key_follows_the_sources(monkeypatch, tmp_path):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     copies = []
-    for number, source in enumerate(_compile.kernel_sources()):
+    for number, source in enumerate(compile.kernel_sources()):
         copies.append(tmp_path / f"{number}.py")
         copies[-1].write_bytes(source.read_bytes())
-    real = _compile.cache_folder()
+    real = compile.cache_folder()
     assert real.parent == tmp_path / "cache"
-    monkeypatch.setattr(_compile, "kernel_sources", lambda: copies)
-    assert _compile.cache_folder() == real, "the same text, the same folder"
+    monkeypatch.setattr(compile, "kernel_sources", lambda: copies)
+    assert compile.cache_folder() == real, "the same text, the same folder"
     seen = {real}
     for number, copied in enumerate(copies):
         text = copied.read_bytes()
         copied.write_bytes(text + f"# changed: {number}\n".encode())
-        seen.add(_compile.cache_folder())
+        seen.add(compile.cache_folder())
         copied.write_bytes(text)
     assert len(seen) == 1 + len(copies), "a change in any source, another folder"
-    assert _compile.cache_folder() == real
+    assert compile.cache_folder() == real
 
 
 @pytest.mark.parametrize("chosen", [True, False])
@@ -148,4 +150,4 @@ def test_place_of_the_cache(monkeypatch, tmp_path, chosen):
         monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "mine"))
     else:
         monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    assert _compile.cache_folder().parent == tmp_path / ("mine" if chosen else "xdg/edgewise")
+    assert compile.cache_folder().parent == tmp_path / ("mine" if chosen else "xdg/edgewise")

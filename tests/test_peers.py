@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 import edgewise
 from edgewise.cli import main
+from edgewise.data.table import Feature, Table
 from edgewise.evaluation import models
 from edgewise.evaluation.capymoa_peer import SIZES
 from edgewise.evaluation.measures import label_codes, log_loss
@@ -25,7 +26,6 @@ from edgewise.evaluation.racing import summarize
 from edgewise.evaluation.river_peer import LEARNERS, RiverPeer
 from edgewise.evaluation.runs import load_runs, save_runs
 from edgewise.evaluation.vowpal_wabbit import VowpalWabbitPeer
-from edgewise.streams.table import Feature, Table
 from tests.small_races import fruit, race
 from tests.small_streams import mixed_stream as stream
 

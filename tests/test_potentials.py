@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from edgewise._compile import routine
-from edgewise._lanes import WIDE, load_wide
+from edgewise.kernels.compile import entry_point
+from edgewise.kernels.simd import WIDE, load_wide
 from edgewise.theory import potential_tables
 from edgewise.theory import potentials as fast
 from tests.naive import potentials as naive
@@ -291,7 +291,7 @@ def test_states_stay_while_more_slots_are_taken_into_use() -> None:
     assert n == len(np.unique(p.memo_keys[:n], axis=0))
 
 
-@routine
+@entry_point
 def told_abreast(p, m, n, label, votes, named, state, out):
     fast.judged_abreast(p, m, n, label, votes, load_wide(named), state, out)
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import edgewise
+from edgewise.data.table import Feature, Table
 from edgewise.evaluation import models, vowpal_wabbit
 from edgewise.evaluation.models import MODELS, ModelSpec
 from edgewise.evaluation.runs import load_runs
 from edgewise.evaluation.vowpal_wabbit import RunningScale, VowpalWabbitBandit, example_texts
-from edgewise.streams.table import Feature, Table
 from tests.small_races import fruit, race
 
 BANDITS = ["adabandit", "banditbbm", "binbandit"]

@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from scipy import sparse
 
 from edgewise.cli import main
+from edgewise.data import datasets
 from edgewise.evaluation import (
     MODELS,
     ModelSpec,
@@ -30,7 +31,6 @@ from edgewise.evaluation import (
 )
 from edgewise.evaluation.ranking_measures import rank_loss
 from edgewise.plot import draw
-from edgewise.streams import datasets
 
 RANKERS = [name for name, entry in MODELS.items() if entry.ranks]
 

@@ -16,15 +16,15 @@ import pytest
 from click.testing import CliRunner
 
 import edgewise
-from edgewise import _compile
 from edgewise.cli import main
+from edgewise.data import datasets, storage
+from edgewise.kernels import compile
 from edgewise.reproduction import cache, declarations, results, tables
 from edgewise.reproduction.assembling import reproductions
 from edgewise.reproduction.games import Job, make, module_of
 from edgewise.reproduction.planning import Options, lines_of, said_of_quick
 from edgewise.reproduction.results import Cell, Measured
 from edgewise.reproduction.running import Run
-from edgewise.streams import datasets, storage
 
 SMALL = """
 id = "{id}"
@@ -253,7 +253,7 @@ def test_another_version_of_the_code_is_run_again_and_said(papers, monkeypatch, 
     if what == "version":
         monkeypatch.setattr(edgewise, "__version__", "99")
     elif what == "kernels":
-        monkeypatch.setattr(_compile, "CACHE", "somewhere/kernels-0123")
+        monkeypatch.setattr(compile, "CACHE", "somewhere/kernels-0123")
     else:
         (tmp_path / "labels.py").write_text("# another game")
         monkeypatch.setattr(cache.inspect, "getfile", lambda _: str(tmp_path / "labels.py"))

@@ -20,12 +20,12 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.saving import ModelFileError, classes
-from edgewise.saving.archive import canonical, digest, read_archive
-from edgewise.saving.generators import BIT_GENERATORS, generator_state, restored_generator
-from edgewise.saving.npy import npy_bytes
-from edgewise.saving.values import Reader, Writer
-from edgewise.streams.table import Feature, Table
+from edgewise.data.table import Feature, Table
+from edgewise.persist import ModelFileError, classes
+from edgewise.persist.archive import canonical, digest, read_archive
+from edgewise.persist.generators import BIT_GENERATORS, generator_state, restored_generator
+from edgewise.persist.npy import npy_bytes
+from edgewise.persist.values import Reader, Writer
 from tests.saved_models import FEW, MODELS, NETWORKS, WARM, given_votes, learn, says
 
 ROOT = Path(__file__).parent.parent
@@ -377,7 +377,7 @@ def test_parameters_that_were_changed_after_learning_began(tmp_path):
 
 
 def test_every_model_and_setting_of_the_package_is_in_the_table():
-    """A new estimator must be added to `edgewise.saving.classes`, or named here."""
+    """A new estimator must be added to `edgewise.persist.classes`, or named here."""
     others = {"DecisionLog", "LogUniform", "ModelFileError", "Table"}
     for_subclasses = {"BoostingRule", "WeakLearner"}  # a user's own code is not saved
     public = {name for name in ew.__all__ if isinstance(getattr(ew, name), type)} - others - for_subclasses
@@ -731,7 +731,7 @@ def test_a_writer_that_is_killed_leaves_the_old_file(file):
 import io, sys
 from pathlib import Path
 import numpy as np
-from edgewise.saving.archive import read_archive, write_archive
+from edgewise.persist.archive import read_archive, write_archive
 path = Path(sys.argv[1])
 header, members = read_archive(path)
 arrays = [np.load(io.BytesIO(member)) for member in members]

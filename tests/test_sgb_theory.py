@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.boosting.streaming_gradient_boosting import class_targets
+from edgewise.models.streaming_gradient_boosting import class_targets
 from edgewise.theory import gradient_bounds as gb
 from edgewise.theory import regression_losses as rl
 from tests.small_streams import mixed_stream

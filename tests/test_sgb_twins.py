@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.streams.table import Feature, Table
+from edgewise.data.table import Feature, Table
 from edgewise.theory import regression_losses as rl
 from edgewise.theory.projections import Ball, Box
 from tests.naive.regression_tree import RegressionTree

@@ -14,7 +14,7 @@ from sklearn.linear_model import Perceptron
 
 import edgewise as ew
 from edgewise.learners.given_votes import GivenVotes
-from edgewise.saving.archive import ModelFileError
+from edgewise.persist.archive import ModelFileError
 from edgewise.theory.bounds import HEDGE
 from tests.naive import boosters as naive
 from tests.naive import hedge

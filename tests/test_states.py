@@ -1,4 +1,4 @@
-"""States by address (`edgewise._states`) and inner functions (`edgewise._inner`)."""
+"""States by address (`edgewise.kernels.state`) and inner functions (`edgewise.kernels.link`)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from numba.core import compiler, event, ir
 from numba.core.postproc import PostProcessor
 from numba.core.types.functions import BaseFunction
 
-from edgewise import _calm, _inner
-from edgewise._compile import kernel, routine, subroutine
-from edgewise._states import state
+from edgewise.kernels import calm as _calm
+from edgewise.kernels import link as _inner
+from edgewise.kernels.compile import entry_point, inlined, noinline
+from edgewise.kernels.state import state
 
 compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled here")
 
@@ -55,7 +56,7 @@ def outside() -> Outside:
     return Outside(True, np.arange(6.0).reshape(2, 3), inside(10.0, 7), 0.5)
 
 
-@kernel
+@inlined
 def summed(told, scale):
     total = 0.0
     for j in range(told.values.size):
@@ -63,13 +64,13 @@ def summed(told, scale):
     return total
 
 
-@subroutine
+@noinline
 def put(told, at, value):
     told.values[at] = value
     return told.whole
 
 
-@routine
+@entry_point
 def look(told):
     total = told.inside.whole + told.share
     for i in range(told.table.shape[0]):
@@ -79,7 +80,7 @@ def look(told):
     return total + summed(told.inside, 2)
 
 
-@routine
+@entry_point
 def tell_apart(one, other, told):
     put(one, 0, 100.0)
     put(other, 1, 200.0)
@@ -93,7 +94,7 @@ def tell_apart(one, other, told):
     )
 
 
-@routine
+@entry_point
 def either(told, second):
     chosen = told.first
     if second:
@@ -101,12 +102,12 @@ def either(told, second):
     return chosen.values[0] + chosen.whole
 
 
-@routine
+@entry_point
 def from_tuples(pair, plain):
     return pair[0].whole, pair[1].whole, plain.one.values[0], plain.other.values[0]
 
 
-@routine
+@entry_point
 def write_then_read(told):
     """What is written into an array of a state is there for the next look."""
     total = 0.0
@@ -156,15 +157,15 @@ def test_what_is_no_array_is_refused():
 
 @compiled
 def test_inner_functions_have_no_machine_code_until_python_calls_them():
-    @kernel
+    @inlined
     def doubled(x):
         return x + x
 
-    @subroutine
+    @noinline
     def twice_doubled(x):
         return doubled(doubled(x))
 
-    @routine
+    @entry_point
     def called(x):
         return twice_doubled(x) + twice_doubled(1) + twice_doubled(2)
 
@@ -179,12 +180,12 @@ def test_inner_functions_have_no_machine_code_until_python_calls_them():
 
 
 @compiled
-def test_subroutines_stay_apart_and_kernels_do_not():
-    @kernel
+def test_noinline_functions_stay_apart_and_inlined_ones_do_not():
+    @inlined
     def halved(x):
         return x / 2.0
 
-    @subroutine
+    @noinline
     def quartered(x):
         return halved(halved(x))
 
@@ -225,7 +226,7 @@ def test_what_operators_mean_is_asked_once_while_compiling_and_as_ever_after():
     def sums(x, i):
         return (x[i] + x[i + 1]) + (x[i + 2] + x[i + 3]) * max(x[0], 1.0), i + 1
 
-    # not `routine`: what is found on disk is not compiled
+    # not `entry_point`: what is found on disk is not compiled
     compiled = numba.njit(nogil=True, error_model="numpy", _nrt=False, **_inner.ROUTINE)(sums)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BaseFunction, "get_call_type", counted)
@@ -243,7 +244,7 @@ def test_an_error_while_compiling_leaves_numba_as_it_was():
 
     before = changed()
 
-    @routine
+    @entry_point
     def no_sum(x):
         return x + "one"
 
@@ -318,5 +319,5 @@ def test_indices_of_all_kinds():
     array, table = np.arange(5.0), np.arange(25.0).reshape(5, 5)
     expected = table.copy()
     expected[1, 2] = array[1] + table[2, 1]
-    routine(place)(array, table, np.int32(1), 2)
+    entry_point(place)(array, table, np.int32(1), 2)
     assert np.array_equal(table, expected)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgewise.streams.table import Feature, Table, as_table, concat, merge_features, recode
+from edgewise.data.table import Feature, Table, as_table, concat, merge_features, recode
 
 COLUMNS = {
     "number": [1, 2, None],

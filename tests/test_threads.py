@@ -15,9 +15,9 @@ import pytest
 from sklearn.linear_model import Perceptron
 
 import edgewise as ew
-from edgewise.boosting import pipeline
-from edgewise.boosting.pipeline import blocks, flow, n_threads
-from edgewise.saving.archive import ModelFileError, read_archive
+from edgewise.loop import pipeline
+from edgewise.loop.pipeline import blocks, flow, n_threads
+from edgewise.persist.archive import ModelFileError, read_archive
 from edgewise.theory.potential_tables import shared_out, zero_one_potentials
 from edgewise.theory.potentials import importance
 from edgewise.theory.regression_losses import SquaredLoss
@@ -233,7 +233,7 @@ def test_numbers_of_threads(monkeypatch):
 
 @pytest.mark.plain
 def test_who_has_no_threads():
-    from edgewise.boosting.boosting_rule import BoostingRule
+    from edgewise.models.boosting_rule import BoostingRule
 
     for name in BANDITS:
         assert "n_jobs" not in inspect.signature(getattr(ew, name)).parameters
@@ -515,7 +515,7 @@ def test_an_interruption_while_threads_are_waited_for_leaves_none_at_work(monkey
 @pytest.mark.plain
 def test_a_classifier_that_is_cut_off(monkeypatch, tmp_path):
     """No room for a tree to grow in: the error of one block ends all."""
-    from edgewise.boosting import turns
+    from edgewise.loop import schedule as turns
 
     X, y = stream("AdaBoostOLM", 120)
     model = booster("AdaBoostOLM", n_jobs=2, chunk_size=10)

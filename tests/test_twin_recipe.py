@@ -422,7 +422,7 @@ def test_chunks_and_calls_change_no_bit(seed, follow):
 def test_categories_that_come_later():
     """A code that no call has named yet is missing to nobody once it comes: all learners make room for it."""
     from edgewise import AdaBoostOLM
-    from edgewise.streams.table import Table
+    from edgewise.data.table import Table
 
     seeds = [s for s in range(960, 990) if max(random_stream(s).sizes) > 2][:4]
     for seed in seeds:
@@ -797,7 +797,7 @@ def test_calibration_by_hand():
 @given(state=states, log_factor=st.floats(-2.0, 2.0))
 def test_the_factor_descends_the_log_loss(state, log_factor):
     """Its slope is the derivative of -log softmax(e^u s)(y) in u."""
-    from edgewise.boosting.calibration import LOG_FACTOR, SQUARES, learn_sharpness, sharpen
+    from edgewise.loop.calibration import LOG_FACTOR, SQUARES, learn_sharpness, sharpen
 
     scores, label, _ = state
 

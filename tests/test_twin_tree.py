@@ -44,7 +44,7 @@ class Stream(NamedTuple):
         return numeric, [MISSING if np.isnan(code) else int(code) for code in codes]
 
     def table(self) -> Any:
-        from edgewise.streams.table import Feature, Table
+        from edgewise.data.table import Feature, Table
 
         features = tuple(
             Feature(f"x{j}", tuple(f"v{c}" for c in range(self.sizes[j])) if nominal else None)

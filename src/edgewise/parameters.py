@@ -18,7 +18,7 @@ class Saveable:
         path : str or path
             Where to write. A file there is replaced at once, or not at all.
         """
-        from edgewise.saving import save
+        from edgewise.persist import save
 
         save(self, path)
 

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 import edgewise as ew
-from edgewise.saving.archive import VERSION
+from edgewise.persist.archive import VERSION
 from tests.saved_models import MODELS, NETWORKS, learn, says
 
 FOLDER = Path(__file__).parent / f"format-{VERSION}"

@@ -23,9 +23,9 @@ import numpy as np
 from numba import njit
 
 import edgewise as ew
-from edgewise.boosting.gradient_stream import GradientStream
-from edgewise.boosting.stream_bandit import StreamBandit
-from edgewise.boosting.stream_ranker import StreamRanker
+from edgewise.models.gradient_stream import GradientStream
+from edgewise.models.stream_bandit import StreamBandit
+from edgewise.models.stream_ranker import StreamRanker
 from tests.saved_models import MODELS, is_batch
 from tests.small_streams import mixed_stream
 

@@ -6,7 +6,7 @@
 | (5), with a cost matrix whose column r is the cost vector if r is right | `random_costs` |
 | label and importance of B.3 | `lesson` |
 | Algorithm 1; 3; 2 | `Bandit`; `AdaBandit`; `BanditBBM` |
-| Chen, Lin and Lu 2014 as `edgewise.boosting.bin_bandit` tells | `BinBandit` |
+| Chen, Lin and Lu 2014 as `edgewise.models.bin_bandit` tells | `BinBandit` |
 
 `decide` plays lines 4 to 10 of Algorithm 1 and `feedback` lines 11 to 17, perhaps later. Between the two a decision is
 a dictionary. Learners are those of `tests.naive.boosters`; where votes are cast long before, a learner is asked again

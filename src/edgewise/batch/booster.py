@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from edgewise.batch.cost_tree import CostTree
 from edgewise.batch.inputs import Examples, check_whole, in_columns, read_examples, read_rows, unchanged_on_error
 from edgewise.batch.weak_learners import WeakLearners, encoded, votes
+from edgewise.data.table import Table
 from edgewise.parameters import Saveable
-from edgewise.streams.table import Table
 from edgewise.theory.cost_matrices import add_votes
 
 # Leaves of the default learner: on most sets the error falls little beyond (benchmarks/batch.py, error by leaves).

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
-from edgewise.streams.table import Feature, Table, as_table, recode
+from edgewise.data.table import Feature, Table, as_table, recode
 
 
 class Examples(NamedTuple):

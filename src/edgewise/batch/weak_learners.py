@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from edgewise.streams.table import Table
+from edgewise.data.table import Table
 
 
 class WeakLearners:

@@ -22,7 +22,7 @@ def data() -> None:
 def list_() -> None:
     """List the data sets and where each is found."""
     from edgewise.cli.show import print_table
-    from edgewise.streams import datasets
+    from edgewise.data import datasets
 
     names = ("name", "rows", "features", "classes", "order", "where")
     rows = []
@@ -39,7 +39,7 @@ def list_() -> None:
 @debug_option
 def fetch(names: tuple[str, ...]) -> None:
     """Download data sets into the cache (nothing happens for those already here)."""
-    from edgewise.streams import datasets
+    from edgewise.data import datasets
 
     for name in _known(names):
         try:
@@ -54,7 +54,7 @@ def fetch(names: tuple[str, ...]) -> None:
 @debug_option
 def check(names: tuple[str, ...]) -> None:
     """Compare data files with their checksums: all that are here, or those of the sets named."""
-    from edgewise.streams import datasets
+    from edgewise.data import datasets
 
     bad = []
     for name in _known(names) or datasets.names():
@@ -69,8 +69,8 @@ def check(names: tuple[str, ...]) -> None:
 
 
 def _known(names: tuple[str, ...]) -> tuple[str, ...]:
+    from edgewise.data import datasets
     from edgewise.evaluation.models import suggestion
-    from edgewise.streams import datasets
 
     known = datasets.names()
     with reading_input():

@@ -158,7 +158,7 @@ def compiled_before() -> bool:
     """Whether compiled kernels of these very sources are on disk (some at least), or none are needed."""
     import numba
 
-    from edgewise._compile import CACHE
+    from edgewise.kernels.compile import CACHE
 
     without = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
     return without or any(Path(CACHE).rglob("*.nbi"))

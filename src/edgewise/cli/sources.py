@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from edgewise.data import datasets
 from edgewise.evaluation.models import suggestion
-from edgewise.streams import datasets
 
 BINARY = "0/1"  # among the columns of --categorical: all that hold nothing but 0 and 1
 
@@ -69,11 +69,11 @@ def load_source(source: Source) -> tuple[Any, Any]:
     if source.path is None:
         return datasets.load(source.name)
     if source.multi_label:
-        from edgewise.streams.mulan import read_mulan
+        from edgewise.data.mulan import read_mulan
 
         return read_mulan(source.path, **source.options)[:2]
-    from edgewise.streams.files import read
-    from edgewise.streams.table import as_table
+    from edgewise.data.files import read
+    from edgewise.data.table import as_table
 
     X, y = read(source.path, **source.options)
     return (as_table(X, categorical_features=X.binary_columns) if source.binary else X), y

@@ -22,9 +22,9 @@ def warmup(families: tuple[str, ...]) -> None:
     """
     import time
 
-    from edgewise._compile import CACHE
     from edgewise.cli.show import console
     from edgewise.evaluation.warming import FAMILIES, warm_up
+    from edgewise.kernels.compile import CACHE
 
     unknown = [name for name in families if name not in FAMILIES]
     if unknown:

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from edgewise.data.table import Feature, Table, as_table
 from edgewise.evaluation.peer import Peer
-from edgewise.streams.table import Feature, Table, as_table
 
 # One collector thread, and a young generation so large that collections are rare.
 JVM = "-Xmx8g -Xmn1g -Xss10M -XX:+UseSerialGC"

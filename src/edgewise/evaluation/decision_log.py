@@ -23,8 +23,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from edgewise.data.table import Feature, Rows, Table, as_table
 from edgewise.evaluation.decision_storage import Event, open_log, read_events
-from edgewise.streams.table import Feature, Rows, Table, as_table
 
 
 class DecisionLog:

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from edgewise.streams.table import category_name
+from edgewise.data.table import category_name
 
 FORMAT = "edgewise-decisions"
 VERSION = 1

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.boosting.stream_classifier import shares_of
+from edgewise.data.table import Feature, Table, as_table
+from edgewise.data.targets import first_classes, label_codes
+from edgewise.models.stream_classifier import shares_of
 from edgewise.parameters import Parameterized
-from edgewise.streams.table import Feature, Table, as_table
-from edgewise.streams.targets import first_classes, label_codes
 
 WARM_UP_ROWS = 300
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.boosting.stream_classifier import StreamClassifier
+from edgewise.data.table import Table
 from edgewise.evaluation.peer import Answers, Peer
-from edgewise.streams.table import Table
+from edgewise.models.stream_classifier import StreamClassifier
 
 
 def ready(model: Any, table: Table, y: np.ndarray, classes: np.ndarray) -> Callable[[], Answers]:

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 import edgewise
+from edgewise.data.table import Table, as_table
 from edgewise.evaluation import measures
 from edgewise.evaluation.peer import WARM_UP_ROWS as PEER_ROWS
 from edgewise.evaluation.peer import Answers, Peer
 from edgewise.evaluation.playing import ready
 from edgewise.evaluation.runs import Curve, Run
-from edgewise.streams.table import Table, as_table
 
 CHUNK_ROWS = 500
 WARM_UP_ROWS = 50

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise.data import datasets
+from edgewise.data.table import as_table
 from edgewise.evaluation.prequential import CHUNK_ROWS, evaluate
 from edgewise.evaluation.ranking import evaluate_ranking
 from edgewise.evaluation.runs import StreamRun
-from edgewise.streams import datasets
-from edgewise.streams.table import as_table
 
 Factory = Callable[[int], Any]  # seed -> an untrained model
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.boosting.label_sets import indicator
+from edgewise.data.table import as_table
 from edgewise.evaluation import measures, ranking_measures
 from edgewise.evaluation.prequential import CHUNK_ROWS, Progress, facts_of, warm_up
 from edgewise.evaluation.runs import Curve, RankingRun
-from edgewise.streams.table import as_table
+from edgewise.loop.label_sets import indicator
 
 MEASURES = {
     "rank_loss": ranking_measures.rank_loss,

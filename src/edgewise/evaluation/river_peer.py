@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from edgewise.data.table import Feature, Table
 from edgewise.evaluation.peer import Peer
-from edgewise.streams.table import Feature, Table
 
 LEARNERS = ("ARFClassifier", "SRPClassifier", "LeveragingBaggingClassifier")
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from edgewise.data.table import Feature, Table, as_table
+from edgewise.data.targets import first_classes, label_codes
 from edgewise.evaluation.peer import Peer
 from edgewise.parameters import Parameterized
-from edgewise.streams.table import Feature, Table, as_table
-from edgewise.streams.targets import first_classes, label_codes
 
 EXPLORERS = {
     "squarecb": "--squarecb",  # Foster and Rakhlin 2020: the more a label is worth by the model, the likelier

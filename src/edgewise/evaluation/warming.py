@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import edgewise
-from edgewise.streams.table import Feature, Table
+from edgewise.data.table import Feature, Table
 
 ROWS, LEARNERS = 40, 2
 

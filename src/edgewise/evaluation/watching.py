@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.streams.table import as_table
+from edgewise.data.table import as_table
 
 POINTS = 60
 

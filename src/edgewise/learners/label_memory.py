@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise._compile import kernel, subroutine
-from edgewise._states import state
+from edgewise.kernels.compile import inlined, noinline
+from edgewise.kernels.state import state
 from edgewise.parameters import Parameterized
 
 
@@ -48,7 +48,7 @@ def make_memory(learners: list[LabelMemory], k: int) -> MemoryBank:
     return MemoryBank(decay, np.zeros((len(learners), contexts, k)), np.full(2, k, np.int64))
 
 
-@kernel
+@inlined
 def next_context(memory, label, k):
     """The context before an example, given its label (-1: none, it leaves no trace)."""
     context = memory.recent[0] * (k + 1) + memory.recent[1]
@@ -58,7 +58,7 @@ def next_context(memory, label, k):
     return context
 
 
-@subroutine
+@noinline
 def memory_speaks(memory, i, context, p):
     """Fill p with the shares of the labels that followed this context, one pseudo-example for each class added."""
     counts = memory.counts[i, context]
@@ -69,7 +69,7 @@ def memory_speaks(memory, i, context, p):
         p[r] = (counts[r] + 1.0) / (total + p.size)
 
 
-@subroutine
+@noinline
 def memory_learns(memory, i, context, label, w):
     """Count the label that followed this context, once the counts before it have decayed."""
     counts = memory.counts[i, context]

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise._compile import kernel, subroutine
-from edgewise._states import state
+from edgewise.kernels.compile import inlined, noinline
+from edgewise.kernels.state import state
 from edgewise.learners.newton import Newton, make_newton, newton_learns, newton_logits, newton_with_inputs
 from edgewise.learners.products import Products, make_products, products_learn, products_speak
 from edgewise.parameters import Parameterized
@@ -132,7 +132,7 @@ def bank_with_categories(bank: LinearBank, categories: np.ndarray) -> LinearBank
     return bank._replace(offset=offset, weights=moved[0], squares=moved[1], ranks=moved[2], newton=newton)
 
 
-@kernel
+@inlined
 def dot(a, b, n):
     """Inner product of the first n numbers, in four running sums so that the loop vectorizes."""
     s0 = s1 = s2 = s3 = 0.0
@@ -147,7 +147,7 @@ def dot(a, b, n):
     return (s0 + s1) + (s2 + s3)
 
 
-@kernel
+@inlined
 def standardized(numeric, means, variances, clip, inputs):
     """Fill `inputs` with the numeric columns in standard deviations from their mean, clipped, and a bias."""
     n = numeric.size
@@ -159,7 +159,7 @@ def standardized(numeric, means, variances, clip, inputs):
     inputs[n] = 1.0
 
 
-@kernel
+@inlined
 def linear_logits(bank, i, numeric, nominal, means, variances, inputs, present, logits):
     """Fill `logits` with linear learner i's scores, and `inputs` and `present` with what it learns from."""
     n = numeric.size
@@ -176,14 +176,14 @@ def linear_logits(bank, i, numeric, nominal, means, variances, inputs, present, 
     products_speak(bank.products, i, bank.clip[i], inputs, nominal, logits)
 
 
-@subroutine
+@noinline
 def linear_speaks(bank, i, numeric, nominal, means, variances, inputs, present, p):
     """Fill p with the probabilities of a `SoftmaxRegression`."""
     linear_logits(bank, i, numeric, nominal, means, variances, inputs, present, p)
     softmax(p, p)
 
 
-@subroutine
+@noinline
 def binary_speaks(bank, i, numeric, nominal, means, variances, inputs, present, chances, p):
     """Fill `chances` with a `BinaryRelevance`'s probabilities that labels are relevant, and p with their shares."""
     linear_logits(bank, i, numeric, nominal, means, variances, inputs, present, p)
@@ -195,7 +195,7 @@ def binary_speaks(bank, i, numeric, nominal, means, variances, inputs, present, 
         p[r] = chances[r] / total
 
 
-@subroutine
+@noinline
 def linear_learns(bank, i, nominal, slopes, w, inputs, present):
     """A step of linear learner i on the example of weight w it has just spoken of; `slopes` are those of its logits."""
     if bank.newton.slot[i] >= 0:

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from edgewise._compile import kernel, subroutine
-from edgewise._states import state
+from edgewise.kernels.compile import inlined, noinline
+from edgewise.kernels.state import state
 from edgewise.learners.products import product
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def make_present(bank: LinearBank) -> Present:
     )
 
 
-@kernel
+@inlined
 def list_inputs(bank, i, nominal, inputs, present):
     """Fill `present`; `inputs` are the numeric columns, standardized, and the bias."""
     count = 0
@@ -119,13 +119,13 @@ def list_inputs(bank, i, nominal, inputs, present):
     present.number[0] = count
 
 
-@kernel
+@inlined
 def rank_of(bank, i, at):
     """The place of an input, from 1; 0 for none."""
     return bank.ranks[i, at] if at >= 0 else bank.products.ranks[i, -1 - at]
 
 
-@kernel
+@inlined
 def newton_logits(bank, i, nominal, inputs, present, logits):
     """Fill `logits` with linear learner i's scores, and `present` with what it learns from."""
     list_inputs(bank, i, nominal, inputs, present)
@@ -146,7 +146,7 @@ def newton_logits(bank, i, nominal, inputs, present, logits):
                 logits[r] += bank.products.weights[i, -1 - at, r] * value
 
 
-@kernel
+@inlined
 def give_places(bank, i, present):
     """Let inputs that come up for the first time take part while there is room."""
     newton, slot = bank.newton, bank.newton.slot[i]
@@ -165,7 +165,7 @@ def give_places(bank, i, present):
                 bank.products.ranks[i, -1 - at] = newton.used[slot]
 
 
-@subroutine
+@noinline
 def newton_learns(bank, i, slopes, w, present):
     """A step of linear learner i on the example of weight w it has just spoken of; `slopes` are those of its logits."""
     newton, slot, gain = bank.newton, bank.newton.slot[i], present.gain
@@ -213,7 +213,7 @@ def newton_learns(bank, i, slopes, w, present):
             row[b] -= pull * gain[b]
 
 
-@kernel
+@inlined
 def adagrad_learns(bank, i, at, value, slopes):
     """One AdaGrad step of an input that takes no Newton steps."""
     for r in range(slopes.size):

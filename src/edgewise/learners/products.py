@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise._compile import kernel
-from edgewise._states import state
+from edgewise.kernels.compile import inlined
+from edgewise.kernels.state import state
 
 CODES = 16
 
@@ -91,7 +91,7 @@ def products_with_columns(products: Products, n_numeric: int, n_nominal: int) ->
     return wider
 
 
-@kernel
+@inlined
 def product(products, j, clip, inputs, nominal):
     """The input of pair j that the example has, and its value: 0 where a column is missing."""
     at = 0
@@ -108,7 +108,7 @@ def product(products, j, clip, inputs, nominal):
     return products.place[j] + at, min(max(value, -clip), clip)
 
 
-@kernel
+@inlined
 def products_speak(products, i, clip, inputs, nominal, logits):
     """Add what the products of linear learner i say to its scores."""
     for j in range(products.n_pairs[i]):
@@ -119,7 +119,7 @@ def products_speak(products, i, clip, inputs, nominal, logits):
                 logits[r] += weights[r] * value
 
 
-@kernel
+@inlined
 def products_learn(products, i, step, clip, inputs, nominal, slopes):
     """One AdaGrad step of the products of linear learner i; `slopes` are those of its scores."""
     for j in range(products.n_pairs[i]):

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise._compile import kernel, routine
-from edgewise._states import state
+from edgewise.kernels.compile import entry_point, inlined
+from edgewise.kernels.state import state
 from edgewise.learners.linear import dot, input_offsets, standardized
 from edgewise.parameters import Parameterized
 
@@ -97,7 +97,7 @@ def ridge_with_categories(bank: RidgeBank, categories: np.ndarray) -> RidgeBank:
     return bank._replace(offset=offset, weights=weights, inverse=inverse, averages=averages)
 
 
-@kernel
+@inlined
 def fill_inputs(bank, i, numeric, nominal, means, variances, inputs):
     """The inputs of an example."""
     standardized(numeric, means, variances, bank.clip[i], inputs)
@@ -108,7 +108,7 @@ def fill_inputs(bank, i, numeric, nominal, means, variances, inputs):
             inputs[bank.offset[c] + nominal[c]] = 1.0
 
 
-@kernel
+@inlined
 def ridge_learns(bank, i, target, said, w, inputs, gain):
     """A step of recursive least squares: coefficients and inverse take in one example of weight w."""
     size = inputs.size
@@ -126,7 +126,7 @@ def ridge_learns(bank, i, target, said, w, inputs, gain):
             inverse[e, f] -= pull * gain[f]
 
 
-@routine
+@entry_point
 def ridge_plays(bank, i, rows, targets, averaged, inputs, gain, out):
     """Linear learner i speaks of every row, and learns those of weight above 0; `out` has what it said.
 

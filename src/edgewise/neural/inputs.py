@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.streams.table import Feature, Table, recode
-from edgewise.streams.targets import label_array, label_codes, target_array
+from edgewise.data.table import Feature, Table, recode
+from edgewise.data.targets import label_array, label_codes, target_array
 
 
 def design(table: Table, features: Sequence[Feature]) -> np.ndarray:

@@ -17,14 +17,14 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from edgewise.data.feature_names import check_names, check_width, has_names
+from edgewise.data.table import Feature, as_table
+from edgewise.data.targets import first_classes, known_classes, label_array
 from edgewise.estimator import Estimator
 from edgewise.neural.inputs import class_targets, design, real_targets
 from edgewise.neural.torch_extra import device_of, load_torch
 from edgewise.neural.weak_networks import DenseNetwork, WeakNetwork, positive
 from edgewise.parameters import Saveable
-from edgewise.streams.feature_names import check_names, check_width, has_names
-from edgewise.streams.table import Feature, as_table
-from edgewise.streams.targets import first_classes, known_classes, label_array
 
 RULES = ("smooth", "residual")
 

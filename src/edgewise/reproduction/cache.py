@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import edgewise
-from edgewise import _compile
+from edgewise.data import datasets, storage
+from edgewise.kernels import compile
 from edgewise.reproduction import environment
 from edgewise.reproduction.games import Job, Record, module_of
-from edgewise.streams import datasets, storage
 
 VARIABLE = "EDGEWISE_CACHE"
 
@@ -70,7 +70,7 @@ def code_version(game: str) -> str:
 
 def kernels() -> str:
     """The hash of the sources of the compiled kernels."""
-    return Path(_compile.CACHE).name.removeprefix("kernels-")
+    return Path(compile.CACHE).name.removeprefix("kernels-")
 
 
 def find(name: str) -> Kept | None:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
 from typing import NamedTuple
 
+from edgewise.data import datasets
 from edgewise.reproduction import cache
 from edgewise.reproduction.declarations import Declaration
 from edgewise.reproduction.games import Job, module_of
 from edgewise.reproduction.planning import Line, Options, lines_of
 from edgewise.reproduction.results import Missing
-from edgewise.streams import datasets
 
 CUDA = "cuda"
 EXTRAS = {"torch": "neural"}  # a module -> the extra of edgewise that brings it

@@ -14,7 +14,7 @@ try:
 except ImportError as absent:
     raise ImportError('edgewise.river needs river: pip install "edgewise[river]"') from absent
 
-from edgewise.boosting import (
+from edgewise.models import (
     ada_bandit,
     ada_olmr,
     adaboost_olm,

@@ -15,14 +15,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from edgewise.boosting.inputs import Columns
-from edgewise.boosting.stream_ensemble import Rows
 from edgewise.learners.given_votes import GivenVotes
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.label_memory import LabelMemory
 from edgewise.learners.linear import SoftmaxRegression
 from edgewise.learners.regression_tree import RegressionTree
 from edgewise.learners.ridge import RidgeRegression
+from edgewise.loop.inputs import Columns
+from edgewise.models.stream_ensemble import Rows
 from edgewise.river.features import Column, Features
 from edgewise.river.late_features import add_categories, add_columns
 

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from river import base
 
-from edgewise.boosting.single_row import SingleRow
-from edgewise.boosting.stream_ensemble import Rows
-from edgewise.boosting.streaming_gradient_boosting import class_targets, codes_of
+from edgewise.data.targets import weight_array
+from edgewise.loop.single_row import SingleRow
+from edgewise.models.stream_ensemble import Rows
+from edgewise.models.streaming_gradient_boosting import class_targets, codes_of
 from edgewise.river.adapter import Adapter, is_absent, one_weight
 from edgewise.river.features import plain
 from edgewise.river.late_labels import add_labels
-from edgewise.streams.targets import weight_array
 
 
 class StreamingClassifier(Adapter, base.MiniBatchClassifier):

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.boosting.inputs import Columns
-from edgewise.streams.table import _is_missing, category_name
+from edgewise.data.table import _is_missing, category_name
+from edgewise.loop.inputs import Columns
 
 News = list[tuple[Hashable, Any]]
 

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.boosting.gradient_schema import GradientEnsemble
-from edgewise.boosting.inputs import Columns
 from edgewise.learners.forest.layout import (
     Forest,
     column_lists,
@@ -31,6 +29,8 @@ from edgewise.learners.ranges import feature_subsets
 from edgewise.learners.regression_forest.layout import forest_with_categories
 from edgewise.learners.regression_tree import RegressionTree
 from edgewise.learners.ridge import RidgeBank, ridge_with_categories
+from edgewise.loop.gradient_loop import GradientEnsemble
+from edgewise.loop.inputs import Columns
 
 
 def padded(array: np.ndarray, axis: int, count: int, fill: float = 0.0, at: int | None = None) -> np.ndarray:

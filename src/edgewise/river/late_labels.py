@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.boosting.gradient_schema import ROUNDS, GradientEnsemble, Progress
-from edgewise.boosting.state import GROUP, Ensemble
 from edgewise.learners.forest.layout import GROWING, LEAF, LEAVES, NODES, Forest, enlarged, nodes_below, room_needed
 from edgewise.learners.label_memory import MemoryBank
 from edgewise.learners.regression_forest.layout import SQUARES, SUMS
+from edgewise.loop.gradient_loop import ROUNDS, GradientEnsemble, Progress
+from edgewise.loop.state import GROUP, Ensemble
 from edgewise.river.late_features import padded
 from edgewise.theory.projections import region_of
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from river import base
 
-from edgewise.boosting.label_sets import ordered
-from edgewise.boosting.ranking_schema import run_relevance
-from edgewise.boosting.stream_ensemble import Rows
+from edgewise.loop.label_sets import ordered
+from edgewise.loop.ranking_loop import run_relevance
+from edgewise.models.stream_ensemble import Rows
 from edgewise.river.adapter import Adapter, one_weight
 from edgewise.river.late_labels import add_labels
 

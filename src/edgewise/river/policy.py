@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from river import bandit
 
-from edgewise.boosting.decisions import Decision
+from edgewise.loop.decisions import Decision
 from edgewise.river.adapter import Adapter
 from edgewise.river.features import plain
 from edgewise.river.late_features import padded

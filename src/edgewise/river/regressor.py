@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from river import base
 
-from edgewise.boosting.stream_ensemble import Rows
-from edgewise.boosting.streaming_gradient_boosting import target_array
+from edgewise.data.targets import weight_array
+from edgewise.models.stream_ensemble import Rows
+from edgewise.models.streaming_gradient_boosting import target_array
 from edgewise.river.adapter import Adapter, one_weight
-from edgewise.streams.targets import weight_array
 
 
 class StreamingRegressor(Adapter, base.MiniBatchRegressor):

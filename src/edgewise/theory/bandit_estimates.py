@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 
-from edgewise._compile import kernel, routine
+from edgewise.kernels.compile import entry_point, inlined
 from edgewise.theory.losses import SOFTMAX, expected_costs, softmax
 
 FULL, SIMPLE = 0, 1
@@ -28,13 +28,13 @@ ESTIMATES = {"full": FULL, "simple": SIMPLE}
 TIE = 1e-9
 
 
-@kernel
+@inlined
 def propensity(guess, rate, k, label):
     """p(label) of eq. (2)."""
     return 1.0 - rate if label == guess else rate / (k - 1)
 
 
-@kernel
+@inlined
 def explored(guess, rate, k, u):
     """The label drawn from (2), from u uniform in [0, 1)."""
     if u >= rate:
@@ -43,7 +43,7 @@ def explored(guess, rate, k, u):
     return other + 1 if other >= guess else other
 
 
-@kernel
+@inlined
 def estimate(kind, guess, shown, correct, rate, kept):
     """Fill `kept` with 1 - l-hat: the estimate (4), or (3), of which label is right.
 
@@ -57,7 +57,7 @@ def estimate(kind, guess, shown, correct, rate, kept):
         kept[l] = 1.0 - odds if known_wrong or refuted else 1.0
 
 
-@routine
+@entry_point
 def random_costs(loss, scores, kept, out, e):
     """c-hat of eq. (5) for the cost matrix (10) of a loss: sum over r of kept(r) times the gradient were r right.
 
@@ -74,7 +74,7 @@ def random_costs(loss, scores, kept, out, e):
         expected_costs(loss, scores, kept, out, e)
 
 
-@routine
+@entry_point
 def right_cost(loss, scores, kept, e):
     """The estimate of C(y, y), the cost of the right label: sum over r of kept(r) C(r, r).
 
@@ -100,7 +100,7 @@ def right_cost(loss, scores, kept, e):
     return total
 
 
-@kernel
+@inlined
 def tamed(costs, clip, grain, out):
     """Costs brought into [-clip, clip] and rounded to a multiple of `grain`, if that is positive (B.3)."""
     for l in range(costs.size):
@@ -108,7 +108,7 @@ def tamed(costs, clip, grain, out):
         out[l] = math.floor(cost / grain + 0.5) * grain if grain > 0.0 else cost
 
 
-@kernel
+@inlined
 def taught_label(costs, shown, correct, u):
     """The label of least cost: the right one if it is known and among the least, else one of them by u (B.3)."""
     least = costs[0]
@@ -129,7 +129,7 @@ def taught_label(costs, shown, correct, u):
     return l
 
 
-@kernel
+@inlined
 def surplus(costs, label):
     """w of B.3: what the other labels cost more than `label`, together."""
     total = 0.0

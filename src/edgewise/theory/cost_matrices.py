@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise._compile import routine
+from edgewise.kernels.compile import entry_point
 from edgewise.theory.potential_tables import Potentials
 from edgewise.theory.potentials import RESOLUTION, potential, potential_after
 
@@ -35,7 +35,7 @@ def first_costs(labels: np.ndarray, weights: np.ndarray, k: int, right: float, w
     return costs * weights[:, None]
 
 
-@routine
+@entry_point
 def tally(costs, labels, votes):
     """(C . 1_h, C . 1_y, sum of C, what the wrong votes paid, number of wrong votes)."""
     paid, right, total, missed, n_wrong = 0.0, 0.0, 0.0, 0.0, 0
@@ -52,7 +52,7 @@ def tally(costs, labels, votes):
     return paid, right, total, missed, n_wrong
 
 
-@routine
+@entry_point
 def pairwise_step(costs, labels, votes, up, down, scale):
     """Eq. (7) after votes of weight alpha, up = e^alpha, down = e^-alpha, all of it times `scale`.
 
@@ -71,7 +71,7 @@ def pairwise_step(costs, labels, votes, up, down, scale):
         costs[i, y] = LEAST - total
 
 
-@routine
+@entry_point
 def hamming_step(costs, labels, votes, up, down):
     """Entries for which the vote, read as k answers yes or no, is wrong times `up`, the others times `down`.
 
@@ -85,14 +85,14 @@ def hamming_step(costs, labels, votes, up, down):
                 costs[i, l] = moved
 
 
-@routine
+@entry_point
 def add_votes(scores, votes, weight):
     """f_t = f_{t-1} + alpha_t 1[h_t = l], eq. (1)."""
     for i in range(votes.size):
         scores[i, votes[i]] += weight
 
 
-@routine
+@entry_point
 def lead(scores, votes, leaders):
     """The label of the highest score, the lowest of equals, after votes of positive weight: the old one or the vote."""
     for i in range(votes.size):
@@ -101,7 +101,7 @@ def lead(scores, votes, leaders):
             leaders[i] = h
 
 
-@routine
+@entry_point
 def prescribed_costs(pairwise, labels, alpha_up, alpha_down, costs):
     """Eq. (6) from (7): wrong labels times alpha_up = e^alpha - 1, the right one times alpha_down = 1 - e^-alpha."""
     for i in range(labels.size):
@@ -109,7 +109,7 @@ def prescribed_costs(pairwise, labels, alpha_up, alpha_down, costs):
             costs[i, l] = pairwise[i, l] * (alpha_down if l == labels[i] else alpha_up)
 
 
-@routine
+@entry_point
 def zero_one_costs(
     p: Potentials, m: int, votes: np.ndarray, labels: np.ndarray, weights: np.ndarray, costs: np.ndarray
 ):
@@ -123,7 +123,7 @@ def zero_one_costs(
             costs[i, l] = weights[i] * more if more > RESOLUTION else 0.0
 
 
-@routine
+@entry_point
 def potential_mass(p: Potentials, m: int, votes: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> float:
     """Weighted sum over examples of phi_m(s_i), with m rounds to go."""
     total = 0.0

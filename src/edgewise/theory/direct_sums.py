@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from edgewise._compile import kernel, subroutine
-from edgewise._lanes import BROAD, broad, largest, leading, load_broad, store
+from edgewise.kernels.compile import inlined, noinline
+from edgewise.kernels.simd import BROAD, broad, largest, leading, load_broad, store
 from edgewise.theory.elementary import whole_part
 from edgewise.theory.potential_tables import Potentials
 
@@ -30,7 +30,7 @@ from edgewise.theory.potential_tables import Potentials
 KEY, FIRST, STOP = range(3)
 
 
-@subroutine
+@noinline
 def add_up(p: Potentials, draws: int, n_leads: int, first: int, stop: int) -> tuple[float, float]:
     """The two expectations of `winning_chances` over the draws x of the true label from `first` to before `stop`."""
     # Rows begin with the most draws of the others, so that they go along with x.
@@ -44,7 +44,7 @@ def add_up(p: Potentials, draws: int, n_leads: int, first: int, stop: int) -> tu
     return _sum_of(p, wins), _sum_of(p, tilted)
 
 
-@kernel
+@inlined
 def _row(p: Potentials, draws: int, n_leads: int, begin: int, end: int) -> int:
     """Which row has the chances for these reaches, known at least from `begin` to before `end`."""
     key, slot = 0, 0
@@ -70,7 +70,7 @@ def _row(p: Potentials, draws: int, n_leads: int, begin: int, end: int) -> int:
     return row
 
 
-@subroutine
+@noinline
 def _work_out(p: Potentials, row: int, draws: int, n_leads: int, first: int, stop: int) -> None:
     """Chances that draws fit the other labels: those of a row from the `first` eight to before the eight at `stop`.
 
@@ -99,7 +99,7 @@ def _work_out(p: Potentials, row: int, draws: int, n_leads: int, first: int, sto
         store(p.fits[row], at, fits)
 
 
-@kernel
+@inlined
 def _reach(p: Potentials, draws: int, n_leads: int, rank: int) -> int:
     """The reach over the label of this rank, from the least on; where it is no constraint, as far as can be."""
     for i in range(n_leads):
@@ -109,7 +109,7 @@ def _reach(p: Potentials, draws: int, n_leads: int, rank: int) -> int:
     return 2 * p.n_learners + 1
 
 
-@kernel
+@inlined
 def _both_fit(y: np.ndarray, z: np.ndarray, y_at: int, z_at: int) -> Any:
     """The chance that two labels that share some draws, like coins, both fit: of less than so many heads, and tails.
 
@@ -118,7 +118,7 @@ def _both_fit(y: np.ndarray, z: np.ndarray, y_at: int, z_at: int) -> Any:
     return largest(load_broad(y, y_at) + load_broad(z, z_at) - 1.0, 0.0)
 
 
-@kernel
+@inlined
 def _sum_of(p: Potentials, x: Any) -> float:
     store(p.within, 0, x)
     total = 0.0

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise._compile import kernel, subroutine
-from edgewise._lanes import ROUNDING, largest, least, power_of_two
+from edgewise.kernels.compile import inlined, noinline
+from edgewise.kernels.simd import ROUNDING, largest, least, power_of_two
 
 MANY = 8  # values from which on a loop over `exp` is faster than calls
 LOWEST, HIGHEST = -708.0, 709.0  # exp of these is a normal number; beyond them it stays what it is there
@@ -18,7 +18,7 @@ PER_LN2 = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # the first has zeros at its end
 
 
-@kernel
+@inlined
 def exp_parts(x):
     """e**x = p 2**n: p, a polynomial of what is left, at most ln(2)/2, and ROUNDING + n. Of a number, or of lanes."""
     shifted = x * PER_LN2 + ROUNDING
@@ -32,7 +32,7 @@ def exp_parts(x):
     return 1.0 + (r + r2 * (low + r4 * (middle + r4 * high))), shifted
 
 
-@kernel
+@inlined
 def exp(x):
     """e**x, for x from LOWEST to HIGHEST."""
     p, shifted = exp_parts(min(max(x, LOWEST), HIGHEST))
@@ -41,20 +41,20 @@ def exp(x):
     return p * power * 2.0
 
 
-@kernel
+@inlined
 def exp_of_lanes(x):
     """`exp` of each of several numbers, the same bit for bit."""
     p, shifted = exp_parts(least(largest(x, LOWEST), HIGHEST))
     return p * power_of_two(shifted - 1.0) * 2.0
 
 
-@subroutine
+@noinline
 def exp_apart(x):
     """`exp` for a single value, in a loop that is long already."""
     return exp(x)
 
 
-@kernel
+@inlined
 def whole_part(x: float) -> int:
     """int(x), for which compiled code would call a function."""
     return np.int64(x)  # type: ignore[return-value]

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 
-from edgewise._compile import kernel, subroutine
-from edgewise._lanes import WIDTH, bottom, least, load
+from edgewise.kernels.compile import inlined, noinline
+from edgewise.kernels.simd import WIDTH, bottom, least, load
 
 DRAW, VOTE, BEST = 0, 1, 2
 FOLLOW = {"draw": DRAW, "vote": VOTE, "best": BEST}
 
 
-@kernel
+@inlined
 def smallest(values):
     """The least of some numbers, by four: none of them waits for the one before."""
     fours = values.size - values.size % WIDTH
@@ -29,7 +29,7 @@ def smallest(values):
     return low
 
 
-@kernel
+@inlined
 def expert_weights(losses, gaps, out):
     """out_i = exp(-losses_i), scaled so that the best expert has weight 1.
 
@@ -44,7 +44,7 @@ def expert_weights(losses, gaps, out):
             out[i] = math.exp(gap)
 
 
-@kernel
+@inlined
 def drawn(weights, u):
     """The expert drawn with probability proportional to its weight, from u uniform in [0, 1)."""
     total = 0.0
@@ -59,7 +59,7 @@ def drawn(weights, u):
     return weights.size - 1
 
 
-@kernel
+@inlined
 def heaviest(weights):
     """The label of largest weight; ties go to the lowest label."""
     best = 0
@@ -71,7 +71,7 @@ def heaviest(weights):
     return best
 
 
-@kernel
+@inlined
 def voted(weights, labels, shares):
     """The label with the largest total weight of experts (left in `shares`); ties go to the lowest label."""
     for l in range(shares.size):
@@ -87,7 +87,7 @@ def voted(weights, labels, shares):
     return heaviest(shares)
 
 
-@subroutine
+@noinline
 def blend(first, loss, scores, mean, total):
     """Take one more expert into the mean of the experts' scores, weighted by exp(-loss).
 

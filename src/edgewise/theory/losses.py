@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 
-from edgewise._compile import kernel, routine, subroutine
+from edgewise.kernels.compile import entry_point, inlined, noinline
 from edgewise.theory.elementary import MANY, exp, exp_apart
 
 LOGISTIC, EXPONENTIAL, SQUARE_HINGE, SOFTMAX = 0, 1, 2, 3
@@ -34,7 +34,7 @@ TIE = 1e-12
 LEAST_ODDS, MOST_ODDS = 1e-200, 1e200
 
 
-@kernel
+@inlined
 def pair_value(loss, z):
     """The loss of one wrong label whose score exceeds the right one's by z."""
     if loss == LOGISTIC:
@@ -44,7 +44,7 @@ def pair_value(loss, z):
     return 0.5 * max(z + 1.0, 0.0) ** 2
 
 
-@kernel
+@inlined
 def pair_slope(loss, z):
     """Derivative of `pair_value` in z."""
     if loss == LOGISTIC:
@@ -54,7 +54,7 @@ def pair_slope(loss, z):
     return max(z + 1.0, 0.0)
 
 
-@kernel
+@inlined
 def softmax(scores, out):
     """out(l) = exp(s(l)) / sum of all: the probabilities that scores stand for."""
     top = scores[0]
@@ -68,7 +68,7 @@ def softmax(scores, out):
         out[l] /= total
 
 
-@kernel
+@inlined
 def log_total(scores):
     """log(sum_l exp(s(l))), without overflow."""
     top = scores[0]
@@ -80,13 +80,13 @@ def log_total(scores):
     return top + math.log(total)
 
 
-@kernel
+@inlined
 def largest_right_cost(loss, k):
     """What divides -C(y, y) into an importance in [0, 1] (for the exponential and the square hinge loss: at s = 0)."""
     return 1.0 if loss == SOFTMAX else k - 1.0
 
 
-@kernel
+@inlined
 def loss_value(loss, scores, label):
     """L^label(scores): eq. (8), (36), (39), or cross-entropy."""
     if loss == SOFTMAX:
@@ -98,7 +98,7 @@ def loss_value(loss, scores, label):
     return total
 
 
-@subroutine
+@noinline
 def cost_row(loss, scores, label, out):
     """C(label): the gradient of the loss at `scores`, eq. (9), (37) or (40)."""
     if loss == SOFTMAX:
@@ -116,7 +116,7 @@ def cost_row(loss, scores, label, out):
     out[label] = -total
 
 
-@subroutine
+@noinline
 def logistic_slopes(scores, label, out):
     """What `cost_row` does for the logistic loss and many labels: fills `out`, and gives the sum over wrong labels."""
     for l in range(scores.size):
@@ -128,7 +128,7 @@ def logistic_slopes(scores, label, out):
     return total
 
 
-@kernel
+@inlined
 def costs_after_vote(scores, label, vote, factor, odds, out):
     """`cost_row` of the logistic loss once the score of `vote` has risen by alpha; what the vote costs then.
 
@@ -159,7 +159,7 @@ def costs_after_vote(scores, label, vote, factor, odds, out):
     return -total if vote == label else out[vote]
 
 
-@kernel
+@inlined
 def two_costs_after_vote(scores, label, vote, factor, odds, out):
     """`costs_after_vote` of two labels, the same bit for bit: any vote multiplies the odds of the wrong one."""
     other = 1 - label
@@ -173,7 +173,7 @@ def two_costs_after_vote(scores, label, vote, factor, odds, out):
     return -cost if vote == label else cost
 
 
-@subroutine
+@noinline
 def fresh_odds(scores, label, odds, out):
     """What `costs_after_vote` keeps, and the slopes, from the scores."""
     for l in range(scores.size):
@@ -181,7 +181,7 @@ def fresh_odds(scores, label, odds, out):
         out[l] = 1.0 / (1.0 + odds[l])
 
 
-@subroutine
+@noinline
 def expected_costs(loss, scores, p, out, e):
     """out(l) = sum_r p(r) C(r, l): what a vote for l costs on average if r is right with probability p(r).
 
@@ -215,7 +215,7 @@ def expected_costs(loss, scores, p, out, e):
                 out[l] += p[r] * max(z + 1.0, 0.0) - p[l] * max(1.0 - z, 0.0)
 
 
-@kernel
+@inlined
 def cheapest(costs):
     """The label of least cost; ties (up to rounding) go to the lowest label."""
     best = 0
@@ -225,7 +225,7 @@ def cheapest(costs):
     return best
 
 
-@routine
+@entry_point
 def feasible(loss, n_learners):
     """Half-width of the feasible set F of learner weights: Section 4.2, Appendix D.1 and D.2 (c = 1/sqrt(N))."""
     if loss == SQUARE_HINGE:
@@ -233,7 +233,7 @@ def feasible(loss, n_learners):
     return 2.0
 
 
-@kernel
+@inlined
 def shared_step(loss, k, n_learners, t):
     """Learning rate of online gradient descent in round t (from 1), but for what a learner's place adds."""
     if loss == SQUARE_HINGE:
@@ -242,13 +242,13 @@ def shared_step(loss, k, n_learners, t):
     return 2.0 * math.sqrt(2.0) / (largest_right_cost(loss, k) * math.sqrt(t))
 
 
-@kernel
+@inlined
 def step_factor(loss, i):
     """What learner i (from 0) takes of `shared_step`."""
     return math.exp(-(i + 1.0)) if loss == EXPONENTIAL else 1.0
 
 
-@routine
+@entry_point
 def step_size(loss, k, n_learners, i, t):
     """Learning rate of online gradient descent for learner i (from 0) in round t (from 1)."""
     return shared_step(loss, k, n_learners, t) * step_factor(loss, i)

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise._lanes import BROAD, WIDE, in_eights
-from edgewise._states import state
+from edgewise.kernels.simd import BROAD, WIDE, in_eights
+from edgewise.kernels.state import state
 
 # Memo of whoever asks for the costs of several votes: a larger one keeps them until they are asked for again.
 COST_MEMO_BITS = 20

@@ -28,8 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from edgewise._compile import kernel, routine, subroutine
-from edgewise._lanes import largest, least, load_wide, shifted, some_less, store, where_equal, where_less, wide
+from edgewise.kernels.compile import entry_point, inlined, noinline
+from edgewise.kernels.simd import largest, least, load_wide, shifted, some_less, store, where_equal, where_less, wide
 from edgewise.theory.elementary import whole_part
 from edgewise.theory.losses import cheapest
 from edgewise.theory.potential_tables import MORE_SLOTS, Potentials, zero_one_potentials
@@ -51,25 +51,25 @@ def asymptotic_error(k: int, n_learners: int, edge: float) -> float:
     return float(potential(tables, n_learners, 0, np.zeros(k)))
 
 
-@routine
+@entry_point
 def potential(p: Potentials, m: int, label: int, votes: np.ndarray) -> float:
     """phi_m^label(votes) of eq. (3), with m learners to go, 0 <= m <= n_learners."""
     return potential_after(p, m, label, votes, -1)
 
 
-@kernel
+@inlined
 def potential_after(p: Potentials, m: int, label: int, votes: np.ndarray, extra: int) -> float:
     """phi_m^label(votes + e_extra): the cost C(label, extra) of eq. (4)."""
     return _loss_at(p, _place(p, m, label, votes, extra))
 
 
-@kernel
+@inlined
 def importance(p: Potentials, m: int, label: int, votes: np.ndarray) -> float:
     """w of Algorithm 1, line 11, for the learner after which m remain, 0 <= m < n_learners."""
     return _weight_at(p, _place(p, m + 1, label, votes, -1))
 
 
-@subroutine
+@noinline
 def judged(p: Potentials, m: int, label: int, votes: np.ndarray, vote: int, state: np.ndarray) -> tuple[float, float]:
     """What a learner after which m remain is told: its `importance`, and C(label, vote) - C(label, label) of its vote.
 
@@ -84,7 +84,7 @@ def judged(p: Potentials, m: int, label: int, votes: np.ndarray, vote: int, stat
     return weight, 0.0 if vote == label else excess + state[0]
 
 
-@subroutine
+@noinline
 def _told(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, state: np.ndarray) -> None:
     """Potential and importance at votes + e_extra."""
     place = _place(p, draws, label, votes, extra)
@@ -92,7 +92,7 @@ def _told(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, 
     state[1] = _weight_at(p, place)
 
 
-@kernel
+@inlined
 def judged_abreast(
     p: Potentials, m: int, n: int, label: int, votes: np.ndarray, named: Any, state: np.ndarray, out: np.ndarray
 ) -> None:
@@ -128,7 +128,7 @@ def judged_abreast(
     store(out[1], 0, where_equal(named, float(label), 0.0, excess + loss))
 
 
-@kernel
+@inlined
 def _leads_abreast(p: Potentials, m: int, label: int, votes: np.ndarray) -> bool:
     """Where the hashes of each label's lead are, and the least lead: `_keys` side by side. False if all are WON."""
     free = load_wide(p.free_in_turn[p.n_learners - m :])
@@ -141,7 +141,7 @@ def _leads_abreast(p: Potentials, m: int, label: int, votes: np.ndarray) -> bool
     return some_less(low, free)
 
 
-@subroutine
+@noinline
 def _place_in_lane(p: Potentials, draws: int, label: int, votes: np.ndarray, g: int) -> int:
     """`_place` of the votes in lane g, whose hashes have been found."""
     key, check = p.salts[0, draws], p.salts[1, draws]
@@ -157,14 +157,14 @@ def _place_in_lane(p: Potentials, draws: int, label: int, votes: np.ndarray, g: 
     return place
 
 
-@kernel
+@inlined
 def _loss_at(p: Potentials, place: int) -> float:
     if place < 0:
         return 1.0 if place == LOST else 0.0
     return min(max(1.0 - p.memo_values[place, 0], 0.0), 1.0)
 
 
-@kernel
+@inlined
 def _weight_at(p: Potentials, place: int) -> float:
     if place < 0:
         return 0.0
@@ -172,7 +172,7 @@ def _weight_at(p: Potentials, place: int) -> float:
     return weight if weight > RESOLUTION else 0.0
 
 
-@kernel
+@inlined
 def _kinds_of(p: Potentials, votes: np.ndarray) -> int:
     """Sort labels with equal votes into kinds; their number. Fills `p.kinds` and `p.members`."""
     n_kinds = 0
@@ -190,7 +190,7 @@ def _kinds_of(p: Potentials, votes: np.ndarray) -> int:
     return n_kinds
 
 
-@subroutine
+@noinline
 def _costs_of_kind(p: Potentials, m: int, votes: np.ndarray, n_kinds: int, kind: int) -> float:
     """C(r, l) - C(r, r) of eq. (4) into `p.kind_costs`, by the kind of l, with r of this kind; 1/w, or 0 if w is 0."""
     r = p.members[1, kind]
@@ -209,7 +209,7 @@ def _costs_of_kind(p: Potentials, m: int, votes: np.ndarray, n_kinds: int, kind:
     return 1.0 / weight if weight > RESOLUTION else 0.0
 
 
-@subroutine
+@noinline
 def _begin_rows(p: Potentials, m: int, votes: np.ndarray, n_kinds: int) -> float:
     """For every kind of the true label: C(r, r) of eq. (4), 1/w (0 if w is 0) and the keys of the votes for it.
 
@@ -233,7 +233,7 @@ def _begin_rows(p: Potentials, m: int, votes: np.ndarray, n_kinds: int) -> float
     return blurred
 
 
-@subroutine
+@noinline
 def _column(p: Potentials, m: int, votes: np.ndarray, n_kinds: int, kind: int) -> float:
     """D(r, l) of eq. (5) for l of this kind into `p.kind_costs`, by the kind of r; their sum, weighted by chances."""
     total = 0.0
@@ -248,7 +248,7 @@ def _column(p: Potentials, m: int, votes: np.ndarray, n_kinds: int, kind: int) -
     return total
 
 
-@kernel
+@inlined
 def _decided(p: Potentials, m: int, votes: np.ndarray) -> bool:
     """Whether the leading label wins whatever the next vote is: then all of D is 0."""
     first = second = -1.0
@@ -258,7 +258,7 @@ def _decided(p: Potentials, m: int, votes: np.ndarray) -> bool:
     return first - second >= max(p.free[m] + 1, p.own_stop[m])
 
 
-@subroutine
+@noinline
 def cheapest_label(p: Potentials, m: int, votes: np.ndarray, chances: np.ndarray, costs: np.ndarray) -> int:
     """The label l for which the sum over r of chances(r) D(r, l) is least; `costs` is working room."""
     if _decided(p, m, votes):
@@ -272,7 +272,7 @@ def cheapest_label(p: Potentials, m: int, votes: np.ndarray, chances: np.ndarray
     return best if best >= 0 else _cheapest_by_rows(p, m, votes, chances, costs, n_kinds)
 
 
-@subroutine
+@noinline
 def _cheapest_by_columns(
     p: Potentials, m: int, votes: np.ndarray, chances: np.ndarray, costs: np.ndarray, n_kinds: int
 ) -> int:
@@ -315,7 +315,7 @@ def _cheapest_by_columns(
     return best
 
 
-@subroutine
+@noinline
 def _cheapest_by_rows(
     p: Potentials, m: int, votes: np.ndarray, chances: np.ndarray, costs: np.ndarray, n_kinds: int
 ) -> int:
@@ -330,7 +330,7 @@ def _cheapest_by_rows(
     return cheapest(costs)
 
 
-@kernel
+@inlined
 def _next_kind(p: Potentials, votes: np.ndarray, n_kinds: int, limit: float) -> int:
     """The kind whose labels may cost least, of several the one with the fewest votes; -1 if all cost more than that."""
     best = -1
@@ -342,7 +342,7 @@ def _next_kind(p: Potentials, votes: np.ndarray, n_kinds: int, limit: float) -> 
     return best
 
 
-@routine
+@entry_point
 def mixed_costs(p: Potentials, m: int, votes: np.ndarray, kept: np.ndarray, costs: np.ndarray) -> float:
     """sum over r of kept(r) phi_m^r(votes + e_l) into `costs`, for every l; gives the sum over r for l = r.
 
@@ -380,7 +380,7 @@ def mixed_costs(p: Potentials, m: int, votes: np.ndarray, kept: np.ndarray, cost
     return right
 
 
-@subroutine
+@noinline
 def _place(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int) -> int:
     """Where the memo keeps what is true of votes + e_extra with `draws` draws to go; LOST or WON where that is known.
 
@@ -391,7 +391,7 @@ def _place(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int)
     return _place_of(p, draws, label, votes, extra, key, check, low)
 
 
-@kernel
+@inlined
 def _keys(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, own: int) -> tuple[int, int, int]:
     """The two keys of a state, votes + e_extra, in which `label` has `own` votes; and its least lead.
 
@@ -411,7 +411,7 @@ def _keys(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, 
     return key, check, low
 
 
-@kernel
+@inlined
 def _place_after(
     p: Potentials, draws: int, label: int, votes: np.ndarray, own: int, extra: int, key: int, check: int, low: int
 ) -> int:
@@ -424,7 +424,7 @@ def _place_after(
     return _place_of(p, draws, label, votes, extra, key, check, low)
 
 
-@kernel
+@inlined
 def _place_of(
     p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, key: int, check: int, low: int
 ) -> int:
@@ -439,7 +439,7 @@ def _place_of(
     return place
 
 
-@subroutine
+@noinline
 def _remember(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, key: int, check: int) -> int:
     """The place of a state that its own slot does not have: in one of the three beside it, or it is worked out now.
 
@@ -469,7 +469,7 @@ def _remember(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: i
     return place
 
 
-@subroutine
+@noinline
 def _take_more_slots(p: Potentials) -> None:
     """Let more slots of the memo be in use, and find a slot for every state anew: the longest unused of its own."""
     p.memo_mask[0] = min(MORE_SLOTS * (p.memo_mask[0] + 1), p.memo_index.size) - 1

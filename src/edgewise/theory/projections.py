@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise._compile import routine
+from edgewise.kernels.compile import entry_point
 from edgewise.parameters import Parameterized
 
 EVERYTHING, BALL, BOX = 0, 1, 2
@@ -76,7 +76,7 @@ def region_of(domain: ProjectionSet, n_outputs: int) -> Region:
     return domain.region(n_outputs)
 
 
-@routine
+@entry_point
 def project(region, predictions):
     """Move every row to the nearest point of the set."""
     n, m = predictions.shape

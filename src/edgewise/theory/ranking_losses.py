@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import math
 
-from edgewise._compile import kernel
+from edgewise.kernels.compile import inlined
 
 # exp(+-EXPONENT) is finite and its inverse is a normal number: scores further than twice this apart count as so far.
 EXPONENT = 340.0
 
 
-@kernel
+@inlined
 def rank_loss(scores, size):
     """L_rank^Y: the share of pairs in the wrong order, ties counted half; the first `size` scores are relevant."""
     k = scores.size
@@ -35,7 +35,7 @@ def rank_loss(scores, size):
     return 0.5 * halves / (size * (k - size))
 
 
-@kernel
+@inlined
 def logistic_costs(scores, size, exps, costs):
     """The gradient (8) of the pairwise logistic loss; the first `size` scores are relevant. Its entries sum to 0.
 

@@ -24,8 +24,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise._compile import kernel
-from edgewise._states import state
+from edgewise.kernels.compile import inlined
+from edgewise.kernels.state import state
 from edgewise.theory.elementary import whole_part
 
 PAIR_LOSSES = ("rank", "hinge")
@@ -89,7 +89,7 @@ def pair_table(loss: str, n_learners: int, k: int, size: int, edge: float) -> tu
     return float(p @ value), steps
 
 
-@kernel
+@inlined
 def potential_costs(potentials, to_go, scores, size, costs):
     """c_t^i of (2), less the potential without a further vote; the first `size` scores are relevant."""
     k = scores.size

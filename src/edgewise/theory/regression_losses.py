@@ -38,7 +38,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from edgewise._compile import kernel, routine
+from edgewise.kernels.compile import entry_point, inlined
 from edgewise.parameters import Parameterized
 from edgewise.theory.losses import log_total, softmax
 from edgewise.theory.projections import ProjectionSet
@@ -65,7 +65,7 @@ class Loss(Protocol):
         """The gradient of each row, or a subgradient where there are several, [n, m]."""
 
 
-@kernel
+@inlined
 def output_value(loss, shape, y, u):
     """The loss of one output; `shape` is d of Huber and q of quantile."""
     if loss == SQUARED:
@@ -83,7 +83,7 @@ def output_value(loss, shape, y, u):
     return max(0.0, 1.0 - u * y)
 
 
-@kernel
+@inlined
 def output_slope(loss, shape, y, u):
     """Derivative of `output_value` in y; 0 at the kink of absolute and quantile, and of hinge."""
     if loss == SQUARED:
@@ -101,7 +101,7 @@ def output_slope(loss, shape, y, u):
     return 1.0 - shape if y > u else -shape
 
 
-@routine
+@entry_point
 def loss_values(loss, shape, regularization, predictions, targets, out):
     """l_t(y) of every row."""
     n, m = predictions.shape
@@ -120,7 +120,7 @@ def loss_values(loss, shape, regularization, predictions, targets, out):
         out[t] = total
 
 
-@routine
+@entry_point
 def loss_gradients(loss, shape, regularization, predictions, targets, out):
     """The (sub)gradient of every row."""
     n, m = predictions.shape

@@ -17,14 +17,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise._compile import kernel, subroutine
-from edgewise._lanes import BROAD, broad, load_broad, store
+from edgewise.kernels.compile import inlined, noinline
+from edgewise.kernels.simd import BROAD, broad, load_broad, store
 from edgewise.theory.direct_sums import add_up
 from edgewise.theory.elementary import whole_part
 from edgewise.theory.potential_tables import NEGLIGIBLE, Potentials
 
 
-@subroutine
+@noinline
 def winning_chances(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int) -> tuple[float, float]:
     """E[1{label wins}] and E[(X / E[X] - 1) 1{label wins}] from votes + e_extra, X being the draws of `label`."""
     n_leads = 0
@@ -41,7 +41,7 @@ def winning_chances(p: Potentials, draws: int, label: int, votes: np.ndarray, ex
     return wins + p.tails[draws, stop], tilted + p.tails[draws - 1, stop - 1] - p.tails[draws, stop]
 
 
-@kernel
+@inlined
 def _count(p: Potentials, n_leads: int, lead: int) -> int:
     """Add a label to the sorted groups of equal leads; returns the number of groups."""
     i = n_leads
@@ -58,7 +58,7 @@ def _count(p: Potentials, n_leads: int, lead: int) -> int:
     return n_leads + 1
 
 
-@subroutine
+@noinline
 def _own_draws(p: Potentials, draws: int, n_leads: int) -> tuple[int, int]:
     """The numbers x of draws of the true label that have to be summed over: from the first to before the second.
 
@@ -80,7 +80,7 @@ def _own_draws(p: Potentials, draws: int, n_leads: int) -> tuple[int, int]:
     return first, max(stop, first)
 
 
-@subroutine
+@noinline
 def _integrate(p: Potentials, draws: int, n_leads: int, first: int, stop: int) -> tuple[float, float]:
     """The two expectations of `winning_chances`, less what `stop` leaves out, as coefficients of G.
 
@@ -122,7 +122,7 @@ def _integrate(p: Potentials, draws: int, n_leads: int, first: int, stop: int) -
     return wins, tilted
 
 
-@kernel
+@inlined
 def _find_factors(p: Potentials, g: int, n_leads: int, free: int) -> tuple[int, int]:
     """Where the factors of G lie that belong to labels which are a constraint: their number, and that of other labels.
 

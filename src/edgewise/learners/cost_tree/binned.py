@@ -6,10 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
+from edgewise.data.table import Feature, Table
 from edgewise.learners.cost_tree.binning import Bins, encode
 from edgewise.learners.cost_tree.bundles import Bundles, bundle
 from edgewise.learners.cost_tree.growing import Room, Tree, grow_tree, make_room
-from edgewise.streams.table import Feature, Table
 
 
 class BinnedTable:

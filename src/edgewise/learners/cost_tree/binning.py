@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise._compile import routine
-from edgewise.streams.table import Feature, Table
+from edgewise.data.table import Feature, Table
+from edgewise.kernels.compile import entry_point
 
 # A code is one byte, and one code of each feature stands for a missing value.
 MOST_BINS = 255
@@ -98,7 +98,7 @@ def _category_codes(seen: np.ndarray, n_categories: int, max_bins: int, weights:
     return codes
 
 
-@routine
+@entry_point
 def fill_codes(bins, columns, codes):
     """codes[f, i]: for a number the count of thresholds below it, for a category its code; n_bins[f] if missing."""
     for f in range(columns.shape[0]):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise._compile import kernel
+from edgewise.kernels.compile import inlined
 from edgewise.learners.cost_tree.binning import Bins
 
 MOST_CODES = 256
@@ -55,7 +55,7 @@ def bundle(bins: Bins, codes: np.ndarray) -> Bundles:
     )
 
 
-@kernel
+@inlined
 def spread(bundles, bins, joint, hist):
     """Add the sums by joint code to those of each member."""
     width = hist.shape[1]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise._compile import kernel, routine
+from edgewise.kernels.compile import entry_point, inlined
 from edgewise.learners.cost_tree.binning import Bins
 from edgewise.learners.cost_tree.bundles import Bundles
 from edgewise.learners.cost_tree.histograms import BLOCK, fill_histogram, fill_whole, subtract, total_mass
@@ -98,7 +98,7 @@ def grow_tree(
     return tree
 
 
-@routine
+@entry_point
 def grow(bins, codes, bundles, max_leaves, min_leaf, room):
     """The tree for the costs in room.whole; returns its number of nodes."""
     tree, pool, slot, totals = room.tree, room.pool, room.slot, room.totals
@@ -178,7 +178,7 @@ def grow(bins, codes, bundles, max_leaves, min_leaf, room):
     return n_nodes
 
 
-@kernel
+@inlined
 def _best_leaf(child, gain, worth, n_nodes):
     """The leaf whose split gains most, the earlier one of equals; -1 if no leaf can be split."""
     best = -1
@@ -192,7 +192,7 @@ def _best_leaf(child, gain, worth, n_nodes):
     return best
 
 
-@kernel
+@inlined
 def _part(codes, in_left, rows, aside, first, last):
     """Those of rows[first:last] that go left before the others, each part in its old order; where the others begin."""
     put, held = first, 0
@@ -209,13 +209,13 @@ def _part(codes, in_left, rows, aside, first, last):
     return put
 
 
-@kernel
+@inlined
 def goes_left(in_left, code):
     """Whether bit `code` is set."""
     return (in_left[code >> 3] >> (code & 7)) & 1 == 1
 
 
-@routine
+@entry_point
 def fill_votes(tree, codes, votes):
     """votes[i]: the label of the leaf that row i falls into."""
     for i in range(votes.size):

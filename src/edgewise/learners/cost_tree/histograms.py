@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from edgewise._compile import kernel, routine
+from edgewise.kernels.compile import entry_point, inlined
 from edgewise.learners.cost_tree.bundles import FEW_ROWS, spread
 
 # Sums stay below 2^BITS.
@@ -24,7 +24,7 @@ TIE = 1 << 16
 BLOCK = 512
 
 
-@routine
+@entry_point
 def total_mass(costs):
     """Sum over rows of (dearest - cheapest label); NaN or infinite if a cost is."""
     total = 0.0
@@ -39,7 +39,7 @@ def total_mass(costs):
     return total + unclean
 
 
-@routine
+@entry_point
 def fill_whole(costs, total, whole):
     """Costs in whole numbers, with mass and count behind them; `total` is their `total_mass`, above 0."""
     k = costs.shape[1]
@@ -56,7 +56,7 @@ def fill_whole(costs, total, whole):
         whole[i, k + 1] = 1
 
 
-@routine
+@entry_point
 def fill_histogram(whole, codes, bundles, bins, rows, first, last, block, joint, hist):
     """hist[start + code]: sums over rows[first:last]. `block` and `joint` are working room."""
     width = whole.shape[1]
@@ -84,14 +84,14 @@ def fill_histogram(whole, codes, bundles, bins, rows, first, last, block, joint,
         spread(bundles, bins, joint, hist)
 
 
-@kernel
+@inlined
 def _clear(sums):
     for c in range(sums.shape[0]):
         for l in range(sums.shape[1]):
             sums[c, l] = 0
 
 
-@kernel
+@inlined
 def _add(codes, rows, begin, size, block, sums, start):
     """Add a block of rows to the sums of their codes."""
     for r in range(size):
@@ -100,7 +100,7 @@ def _add(codes, rows, begin, size, block, sums, start):
             sums[c, l] += block[r, l]
 
 
-@routine
+@entry_point
 def subtract(hist, child):
     """The sibling's histogram in place of the parent's."""
     for c in range(hist.shape[0]):

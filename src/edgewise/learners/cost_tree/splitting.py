@@ -15,7 +15,7 @@ Codes that no row of the node has go with the child of more rows.
 
 from __future__ import annotations
 
-from edgewise._compile import kernel, routine
+from edgewise.kernels.compile import entry_point, inlined
 from edgewise.learners.cost_tree.histograms import BITS, TIE
 
 NO_SPLIT = -1 << 40
@@ -24,7 +24,7 @@ EQUAL = 1e-9
 UNIT = 2.0**-BITS
 
 
-@kernel
+@inlined
 def cheapest_label(totals):
     """The label of least cost; ties go to the lowest."""
     best = 0
@@ -34,13 +34,13 @@ def cheapest_label(totals):
     return best
 
 
-@kernel
+@inlined
 def can_split(totals, min_leaf):
     """Whether there is anything to gain, and rows for two children."""
     return totals[cheapest_label(totals)] > TIE and totals[totals.size - 1] >= 2 * min_leaf
 
 
-@kernel
+@inlined
 def gain_of(totals, lowest, left, min_leaf):
     """What two children save on the cheapest single label, or NO_SPLIT if a child is too small."""
     k = totals.size - 2
@@ -53,7 +53,7 @@ def gain_of(totals, lowest, left, min_leaf):
     return lowest - one - other
 
 
-@kernel
+@inlined
 def explained(totals, left):
     """How much of the costs' variation lies between the children, in units of the total cost."""
     k = totals.size - 2
@@ -72,25 +72,25 @@ def explained(totals, left):
     return value
 
 
-@kernel
+@inlined
 def is_better(gain, worth, than_gain, than_worth):
     """Whether a split is better than another: in gain, or with equal gain in what it explains."""
     return gain > than_gain + TIE or (gain >= than_gain - TIE and worth > than_worth + EQUAL)
 
 
-@kernel
+@inlined
 def _put(target, source):
     for l in range(target.size):
         target[l] = source[l]
 
 
-@kernel
+@inlined
 def _add(target, source, sign):
     for l in range(target.size):
         target[l] += sign * source[l]
 
 
-@routine
+@entry_point
 def find_split(bins, hist, totals, min_leaf, left, sums, in_left):
     """The best split: (gain, explained, feature), or gain NO_SPLIT.
 
@@ -145,7 +145,7 @@ def find_split(bins, hist, totals, min_leaf, left, sums, in_left):
     return gain, worth, feature
 
 
-@kernel
+@inlined
 def _sum_cheaper(hist, start, n_bins, a, b, sums):
     """Sums over the categories for which a costs no more than b."""
     for l in range(sums.size):
@@ -155,7 +155,7 @@ def _sum_cheaper(hist, start, n_bins, a, b, sums):
             _add(sums, hist[c], 1)
 
 
-@kernel
+@inlined
 def _mark(bins, hist, totals, left, feature, cut, takes_missing, in_left):
     """Set the bits of the codes that go left, for a threshold or a category (cut >= 0), or a pair of labels (below)."""
     start, n_bins, count = bins.start[feature], bins.n_bins[feature], totals.size - 1

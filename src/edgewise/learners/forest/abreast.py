@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise._compile import kernel, subroutine
-from edgewise._lanes import WIDE, largest, least, load_wide, some_less, store, where_equal, where_less, wide
-from edgewise._states import state
+from edgewise.kernels.compile import inlined, noinline
+from edgewise.kernels.simd import WIDE, largest, least, load_wide, some_less, store, where_equal, where_less, wide
+from edgewise.kernels.state import state
 from edgewise.learners.forest.distribution import PRODUCT_BOTTOM, PRODUCT_TOP
 from edgewise.learners.forest.layout import (
     ADAPTIVE,
@@ -79,7 +79,7 @@ def make_abreast(k: int, width: int, c: int) -> Abreast:
     )
 
 
-@kernel
+@inlined
 def small(forest: Forest) -> bool:
     """Whether what a leaf knows of all classes takes so few bytes that several trees fit into the cache."""
     per_class = forest.gauss.shape[1] * forest.gauss.shape[2] + forest.counts.shape[1]
@@ -98,7 +98,7 @@ def at_once(forest: Forest) -> int:
     return IN_TURN if small(forest) else 1
 
 
-@kernel
+@inlined
 def may_join(forest, tree):
     """Whether a tree is one leaf, of such a kind that its statistics may stand in a lane."""
     root = forest.root[tree]
@@ -111,7 +111,7 @@ def may_join(forest, tree):
     return known and not forest.gapped[leaf] and forest.examples[leaf] != ASLEEP
 
 
-@subroutine
+@noinline
 def lay_out(forest, tree, g, a):
     """Copy the leaf that a tree is to lane g."""
     leaf = forest.child[forest.root[tree]]
@@ -134,7 +134,7 @@ def lay_out(forest, tree, g, a):
     a.grace[g] = forest.grace[tree]
 
 
-@subroutine
+@noinline
 def lay_back(forest, tree, g, a):
     """Copy lane g to the leaf that a tree is. Every class that the leaf has seen has its statistics row already."""
     leaf = forest.child[forest.root[tree]]
@@ -154,7 +154,7 @@ def lay_back(forest, tree, g, a):
     forest.majority[leaf] = whole_part(a.majority[g])
 
 
-@subroutine
+@noinline
 def clear_lane(g, a):
     """Let a lane stand for no tree: all is as likely as can be, nothing is learned, and nobody is taken apart."""
     for r in range(a.class_weight.shape[0]):
@@ -169,7 +169,7 @@ def clear_lane(g, a):
     a.w[g] = 0.0
 
 
-@subroutine
+@noinline
 def all_name(mode, slots, c, a):
     """Fill in the labels that all trees name for an example of these slots, as `distribution.leaf_labels` does."""
     majority = load_wide(a.majority)
@@ -206,7 +206,7 @@ def all_name(mode, slots, c, a):
     store(a.named, 0, named)
 
 
-@subroutine
+@noinline
 def name_by_scaled(slots, c, a):
     """Fill in the labels that naive Bayes names where products are too small: see `distribution.scaled_likelihoods`."""
     least_scaled = wide(math.inf)
@@ -235,7 +235,7 @@ def name_by_scaled(slots, c, a):
     store(a.bayes, 0, bayes)
 
 
-@subroutine
+@noinline
 def some_learn_apart(label, a):
     """Mark the trees to which the label is new, or whose attempt to split is due; whether there are any."""
     w = load_wide(a.w)
@@ -245,7 +245,7 @@ def some_learn_apart(label, a):
     return some_less(0.0, apart)
 
 
-@subroutine
+@noinline
 def all_learn(mode, label, slots, c, a):
     """All trees learn an example of this label and these slots, each with its weight (`growing.learn`)."""
     w, y, majority = load_wide(a.w), wide(float(label)), load_wide(a.majority)
@@ -269,7 +269,7 @@ def all_learn(mode, label, slots, c, a):
         add(a.margin[slots[0, j]], w)
 
 
-@kernel
+@inlined
 def add(array, w):
     """Add to the numbers of all lanes."""
     store(array, 0, load_wide(array) + w)

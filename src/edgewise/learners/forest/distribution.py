@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from edgewise._compile import kernel, part, subroutine
-from edgewise._lanes import WIDTH, lanes, load, total, where_known
+from edgewise.kernels.compile import inlined, merged, noinline
+from edgewise.kernels.simd import WIDTH, lanes, load, total, where_known
 from edgewise.learners.forest.layout import (
     ADAPTIVE,
     MAJORITY,
@@ -24,7 +24,7 @@ LEAST_LIKELIHOOD = 1e-300  # relative to the likeliest class; keeps the logarith
 CLEAR = 1e-9  # logarithms that differ by more than this, relative to their size, differ after rounding
 
 
-@kernel
+@inlined
 def distance(x, mean, precision, m):
     """Sum over features of precision * (x - mean)^2."""
     squares = lanes(0.0)
@@ -34,7 +34,7 @@ def distance(x, mean, precision, m):
     return total(squares)
 
 
-@subroutine
+@noinline
 def gapped_evidence(gauss, class_weight, x, m):
     """What `numeric_evidence` is where values are missing: their factors are left out.
 
@@ -54,7 +54,7 @@ def gapped_evidence(gauss, class_weight, x, m):
     return math.log(class_weight) + 0.5 * ((logs + math.log(product)) - squares)
 
 
-@kernel
+@inlined
 def numeric_evidence(gauss, constant, class_weight, x, m, complete):
     """Log of a class's weight times its density of the numeric features, up to a constant that all classes share."""
     if complete:
@@ -62,7 +62,7 @@ def numeric_evidence(gauss, constant, class_weight, x, m, complete):
     return gapped_evidence(gauss, class_weight, x, m)
 
 
-@kernel
+@inlined
 def next_seen(rows, r):
     """The first class from r on of which there is a statistics row; their number if there is none."""
     while r < rows.size and rows[r] < 0:
@@ -70,7 +70,7 @@ def next_seen(rows, r):
     return r
 
 
-@kernel
+@inlined
 def nominal_likelihoods(forest, leaf, slots, told, weighed, likelihoods, shares, scalings):
     """Fill `likelihoods` with the probability of all codes under every class, up to a common factor.
 
@@ -115,7 +115,7 @@ def nominal_likelihoods(forest, leaf, slots, told, weighed, likelihoods, shares,
     return True
 
 
-@subroutine
+@noinline
 def scaled_likelihoods(forest, leaf, weighed, whole, told, likelihoods, slots, shares, scalings):
     """What `nominal_likelihoods` does one feature after the other: products that grow too small are scaled up.
 
@@ -146,7 +146,7 @@ def scaled_likelihoods(forest, leaf, weighed, whole, told, likelihoods, slots, s
         same_scale(rows, likelihoods, scalings)
 
 
-@kernel
+@inlined
 def same_scale(rows, likelihoods, scalings):
     """Products that were scaled up more often than the least scaled one are scaled down again."""
     least = -1
@@ -158,7 +158,7 @@ def same_scale(rows, likelihoods, scalings):
             likelihoods[r] *= PRODUCT_BOTTOM
 
 
-@kernel
+@inlined
 def with_ratio(said, ratio, other):
     """said + log(ratio), or another number on the same side of `other`: 1 - 1/ratio <= log(ratio) <= ratio - 1."""
     slack = CLEAR * (1.0 + abs(said) + abs(other))
@@ -169,7 +169,7 @@ def with_ratio(said, ratio, other):
     return below if below > other + slack else said + math.log(ratio)
 
 
-@part
+@merged
 def leaf_labels(forest, tree, leaf, x, slots, m, told, complete, in_full, evidence, shares, scalings):
     """The labels that majority and naive Bayes name, and by which of them the leaf goes (MIXED: by both).
 
@@ -212,7 +212,7 @@ def leaf_labels(forest, tree, leaf, x, slots, m, told, complete, in_full, eviden
     return majority, bayes, mode
 
 
-@subroutine
+@noinline
 def leaf_probabilities(forest, leaf, m, bayes, mode, evidence, p):
     """Fill p with the leaf's probabilities, one pseudo-example for each class added."""
     weights = forest.class_weight[leaf]

@@ -6,7 +6,7 @@ budget of bytes the leaves that promise least keep no statistics (`sleeping`).
 
 from __future__ import annotations
 
-from edgewise._compile import kernel, part, routine, subroutine
+from edgewise.kernels.compile import entry_point, inlined, merged, noinline
 from edgewise.learners.forest.inheriting import cut_above, cut_below, drop_code, give, keep_code, sum_up_classes
 from edgewise.learners.forest.layout import (
     ADAPTIVE,
@@ -41,7 +41,7 @@ from edgewise.learners.forest.statistics import (
 )
 
 
-@kernel
+@inlined
 def next_node(forest, node, x, codes):
     """The child an example goes to; -1 if the split has no child for its code."""
     if forest.kind[node] == NUMERIC:
@@ -59,7 +59,7 @@ def next_node(forest, node, x, codes):
     return forest.links[forest.child[node] + code]
 
 
-@kernel
+@inlined
 def find_leaf(forest, tree, x, codes):
     """The node of the leaf that speaks for an example, and from where the one that learns it is looked for.
 
@@ -76,7 +76,7 @@ def find_leaf(forest, tree, x, codes):
     return node, node if gap < 0 else gap
 
 
-@part
+@merged
 def learning_leaf(forest, tree, node, x, codes):
     """The leaf at or below a node that learns an example: a new one where a split has no child for its code."""
     while forest.kind[node] != LEAF:
@@ -90,7 +90,7 @@ def learning_leaf(forest, tree, node, x, codes):
     return node
 
 
-@subroutine
+@noinline
 def new_leaf(forest, tree):
     """A new node that is a fresh leaf of the tree."""
     node = forest.used[NODES]
@@ -108,7 +108,7 @@ def new_leaf(forest, tree):
     return node
 
 
-@kernel
+@inlined
 def new_links(forest, width):
     """Room for the children of a multiway split, none yet."""
     first = forest.used[LINKS]
@@ -118,7 +118,7 @@ def new_links(forest, width):
     return first
 
 
-@subroutine
+@noinline
 def add_branch(forest, tree, node, code):
     """Give a multiway split a child for a code it has none for."""
     if code >= forest.width[node]:
@@ -134,7 +134,7 @@ def add_branch(forest, tree, node, code):
     return child
 
 
-@part
+@merged
 def learn(
     forest, tree, voted_from, reached, majority, bayes, x, codes, slots, m, c, told, label, w, means, variances, room
 ):
@@ -191,7 +191,7 @@ def learn(
         shed_rows(forest, tree)
 
 
-@subroutine
+@noinline
 def restart(forest, tree):
     """Let a tree begin anew as a single leaf. Its other nodes stay unused until `layout.compact` takes them out.
 
@@ -216,7 +216,7 @@ def restart(forest, tree):
     forest.root[tree] = new_leaf(forest, tree)
 
 
-@subroutine
+@noinline
 def release(forest, tree, leaf):
     """Give a leaf's slot and statistics rows back."""
     release_rows(forest, tree, leaf)
@@ -224,7 +224,7 @@ def release(forest, tree, leaf):
     forest.used[LEAVES] += 1
 
 
-@kernel
+@inlined
 def refresh(forest, tree, row, class_weight, m, means, variances):
     """What naive Bayes uses of a statistics row, whose class has this weight in its leaf."""
     if m > 0 and forest.mode[tree] != MAJORITY:
@@ -232,7 +232,7 @@ def refresh(forest, tree, row, class_weight, m, means, variances):
         forest.constant[row] = refresh_precision(gauss, columns, means, variances, m, class_weight)
 
 
-@routine
+@entry_point
 def fill_constants(forest, leaves, trees):
     """What follows from the rest of a forest: `constant` of the statistics rows of leaves, each of its tree."""
     for place in range(leaves.size):
@@ -246,7 +246,7 @@ def fill_constants(forest, leaves, trees):
                 forest.constant[row] = log_density(forest.gauss[row, PRECISION], m, weight)
 
 
-@subroutine
+@noinline
 def split_numeric(forest, tree, node, j, threshold, m, means, variances):
     """Turn a leaf into a split at a threshold."""
     leaf = forest.child[node]
@@ -278,7 +278,7 @@ def split_numeric(forest, tree, node, j, threshold, m, means, variances):
     release(forest, tree, leaf)
 
 
-@subroutine
+@noinline
 def split_binary(forest, tree, node, j, code, m, means, variances):
     """Turn a leaf into a split of one code from all others."""
     leaf = forest.child[node]
@@ -311,7 +311,7 @@ def split_binary(forest, tree, node, j, code, m, means, variances):
     release(forest, tree, leaf)
 
 
-@subroutine
+@noinline
 def split_multiway(forest, tree, node, j, m, means, variances):
     """Turn a leaf into a split with a child for each code it has seen."""
     leaf = forest.child[node]

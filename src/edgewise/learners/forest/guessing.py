@@ -33,8 +33,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from edgewise._compile import kernel, subroutine
-from edgewise._lanes import (
+from edgewise.kernels.compile import inlined, noinline
+from edgewise.kernels.simd import (
     BROAD,
     broad,
     exponent,
@@ -105,7 +105,7 @@ LOG = polynomial(lambda x: math.log(1.5 + 0.5 * x), LOG_TERMS)  # ln f, of x = 2
 MIXING = with_slopes([mixing(i / SHARES, 1.0 - i / SHARES) for i in range(SHARES + 1)] + [0.0])
 
 
-@kernel
+@inlined
 def horner(coefficients, x):
     """A polynomial, the highest power first."""
     value = broad(coefficients[0])
@@ -114,13 +114,13 @@ def horner(coefficients, x):
     return value
 
 
-@kernel
+@inlined
 def log_guess(x):
     """ln x by polynomial, for positive x."""
     return fused(exponent(x), LN2, horner(LOG, fused(fraction(x), 2.0, -3.0)))
 
 
-@kernel
+@inlined
 def mixing_guess(p):
     """h(p) by table, for p in [0, 1]."""
     at = p * SHARES
@@ -128,7 +128,7 @@ def mixing_guess(p):
     return MIXING[i, 0] + (at - i) * MIXING[i, 1]
 
 
-@kernel
+@inlined
 def place_cuts(room, j):
     """Lay out the thresholds of eight features, as `merits.numeric_merit` has them, and clear the sums over classes."""
     low, high = load_broad(room.lows, j), load_broad(room.highs, j)
@@ -138,7 +138,7 @@ def place_cuts(room, j):
         store(room.inside[s], 0, broad(0.0))
 
 
-@kernel
+@inlined
 def cut_class(row, room, j):
     """Add what each threshold cuts off a class: the weight below, and w h(p). Gives 1 for features it cannot say it of.
 
@@ -163,7 +163,7 @@ def cut_class(row, room, j):
     return where_less(low, high, where_less(narrow, squares, 0.0, 1.0), 0.0)
 
 
-@subroutine
+@noinline
 def guess_numeric(gauss, room, n, m, unit):
     """Fill room.guesses with what each threshold of each feature may gain at most, in units of `unit`.
 
@@ -194,7 +194,7 @@ def guess_numeric(gauss, room, n, m, unit):
         store(room.least, j, where_less(low, high, bottom, 0.0))
 
 
-@kernel
+@inlined
 def guess_binary(forest, present, n, first, last, unit):
     """The least and the most that splitting one code of a nominal feature from the rest gains, in units of `unit`."""
     most, least = NO_CANDIDATE, 0.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from edgewise._compile import kernel, subroutine
+from edgewise.kernels.compile import inlined, noinline
 from edgewise.learners.forest.layout import HIGH, LOW, MEAN, SQUARES, WEIGHT
 from edgewise.learners.forest.normal import normal_below
 from edgewise.learners.forest.statistics import deviation, new_row
@@ -19,7 +19,7 @@ LEAST_INHERITANCE = 1e-6  # weight below which a class leaves no statistics to a
 DENSITY_AT_ZERO = 1.0 / math.sqrt(2.0 * math.pi)
 
 
-@subroutine
+@noinline
 def give(forest, tree, row, leaf, r, weight, whole):
     """Leave class r's share weight/whole to a child leaf; gives its new statistics row, or -1 for none."""
     forest.class_weight[leaf, r] = weight
@@ -41,7 +41,7 @@ def give(forest, tree, row, leaf, r, weight, whole):
     return heir
 
 
-@subroutine
+@noinline
 def cut_above(gauss, heir, j, threshold, weight):
     """The split feature of the left child: the class's Gaussian without what lies above the threshold."""
     heir[WEIGHT, j] = weight
@@ -56,7 +56,7 @@ def cut_above(gauss, heir, j, threshold, weight):
         heir[SQUARES, j] = gauss[SQUARES, j]
 
 
-@subroutine
+@noinline
 def cut_below(gauss, heir, j, threshold, weight):
     """The split feature of the right child: the class's Gaussian without what lies below the threshold."""
     heir[WEIGHT, j] = weight
@@ -71,7 +71,7 @@ def cut_below(gauss, heir, j, threshold, weight):
         heir[SQUARES, j] = gauss[SQUARES, j]
 
 
-@subroutine
+@noinline
 def sum_up_classes(forest, tree, leaf):
     """What follows from all that a leaf has inherited class by class: its majority, the counts over all classes."""
     forest.majority[leaf] = heaviest(forest.class_weight[leaf])
@@ -86,7 +86,7 @@ def sum_up_classes(forest, tree, leaf):
             forest.gapped[leaf] = True
 
 
-@kernel
+@inlined
 def keep_code(forest, heir, first, last, code, weight):
     """The split feature of a child for one code, whose weight is that of the class in the child."""
     for v in range(first, last):
@@ -95,7 +95,7 @@ def keep_code(forest, heir, first, last, code, weight):
     all_complete(forest, heir, last, weight)
 
 
-@kernel
+@inlined
 def drop_code(forest, row, heir, first, last, code, weight):
     """The split feature of a child for all codes but one, which have this weight together."""
     for v in range(first, last):
@@ -104,7 +104,7 @@ def drop_code(forest, row, heir, first, last, code, weight):
     all_complete(forest, heir, last, weight)
 
 
-@kernel
+@inlined
 def all_complete(forest, heir, last, weight):
     """Take away what rounding adds to a share of examples none of which lacked the split feature and another one."""
     if forest.counts[heir, last] == 0.0:

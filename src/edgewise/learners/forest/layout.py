@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise._compile import kernel
-from edgewise._lanes import in_fours
-from edgewise._states import state
+from edgewise.kernels.compile import inlined
+from edgewise.kernels.simd import in_fours
+from edgewise.kernels.state import state
 
 LEAF, NUMERIC, MULTIWAY, BINARY = 0, 1, 2, 3
 MAJORITY, NAIVE_BAYES, ADAPTIVE, MIXED = 0, 1, 2, 3
@@ -223,7 +223,7 @@ def two_way(forests: Sequence[Forest]) -> bool:
     return all(bool(forest.binary.all()) for forest in forests)
 
 
-@kernel
+@inlined
 def has_room(forest, trees, need):
     """Whether `trees` trees may each learn an example in the pools as they are."""
     return (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from edgewise._compile import kernel
+from edgewise.kernels.compile import inlined
 from edgewise.learners.forest.layout import HIGH, LOW, MEAN, WEIGHT
 from edgewise.learners.forest.normal import normal_below
 from edgewise.learners.forest.statistics import deviation, shown
@@ -19,12 +19,12 @@ TIE = 1e-12  # merits of nominal features tie exactly in theory: rounding must n
 BITS = 1.0 / math.log(2.0)
 
 
-@kernel
+@inlined
 def x_log_x(x):
     return x * math.log(x) if x > 0.0 else 0.0
 
 
-@kernel
+@inlined
 def weight_below(gauss, j, threshold):
     """Weight of a class on the left of a threshold: all or nothing outside the range it has shown, else Gaussian."""
     weight = gauss[WEIGHT, j]
@@ -38,7 +38,7 @@ def weight_below(gauss, j, threshold):
     return weight * normal_below((threshold - gauss[MEAN, j]) / width)
 
 
-@kernel
+@inlined
 def numeric_merit(gauss, room, n, j, mass, floor):
     """Best threshold of numeric feature j and its information gain in bits; gain 0 if there is no candidate.
 
@@ -76,7 +76,7 @@ def numeric_merit(gauss, room, n, j, mass, floor):
     return best, chosen
 
 
-@kernel
+@inlined
 def counted_impurity(forest, present, n, last):
     """A nominal feature's counted weight, and that weight times the entropy of its classes: f(n) - sum_c f(n_c)."""
     total = 0.0
@@ -88,7 +88,7 @@ def counted_impurity(forest, present, n, last):
     return total, x_log_x(total) - whole
 
 
-@kernel
+@inlined
 def nominal_merit(forest, present, n, first, last):
     """Information gain in bits, times the feature's counted weight, of a branch for each code; 0 if no candidate."""
     total, impurity = counted_impurity(forest, present, n, last)
@@ -109,7 +109,7 @@ def nominal_merit(forest, present, n, first, last):
     return (impurity - branches) * BITS
 
 
-@kernel
+@inlined
 def binary_merit(forest, present, n, first, last):
     """The code whose split from all others gains most, and that gain in bits times the feature's counted weight."""
     total, impurity = counted_impurity(forest, present, n, last)

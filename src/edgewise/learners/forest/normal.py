@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from edgewise._compile import kernel
+from edgewise.kernels.compile import inlined
 from edgewise.theory.elementary import whole_part
 
 STEPS = 32
@@ -35,7 +35,7 @@ def taylor_table() -> np.ndarray:
 TABLE = taylor_table()
 
 
-@kernel
+@inlined
 def normal_below(z):
     """P(Z <= z) for a standard normal Z, to 4e-16."""
     if not z > -LIMIT:  # NaN too: it has no place in the table

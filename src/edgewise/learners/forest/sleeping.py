@@ -16,12 +16,12 @@ are told apart by their place in the tree, the first one sleeps first.
 
 from __future__ import annotations
 
-from edgewise._compile import kernel, subroutine
+from edgewise.kernels.compile import inlined, noinline
 from edgewise.learners.forest.layout import ASLEEP, LEAF, MULTIWAY, PENDING, ROWS
 from edgewise.learners.forest.statistics import forget
 
 
-@subroutine
+@noinline
 def promise(forest, leaf):
     """Weight of a leaf that is not of its heaviest class."""
     total, most = 0.0, 0.0
@@ -31,7 +31,7 @@ def promise(forest, leaf):
     return total - most
 
 
-@subroutine
+@noinline
 def release_rows(forest, tree, leaf):
     """Give a leaf's statistics rows back."""
     for r in range(forest.row.shape[1]):
@@ -41,7 +41,7 @@ def release_rows(forest, tree, leaf):
             forest.tree_rows[tree] -= 1
 
 
-@subroutine
+@noinline
 def list_leaves(forest, tree):
     """Put the leaves of a tree that hold rows into forest.places[0], from left to right; gives their number."""
     leaves, pending = forest.places[0], forest.places[1]
@@ -65,14 +65,14 @@ def list_leaves(forest, tree):
     return count
 
 
-@kernel
+@inlined
 def sooner(forest, leaves, a, b):
     """Whether the leaf at place a sleeps before the one at place b."""
     mine, other = promise(forest, leaves[a]), promise(forest, leaves[b])
     return mine < other or (mine == other and a < b)
 
 
-@subroutine
+@noinline
 def sink(forest, leaves, heap, at, count):
     """Let the entry at a place of a binary heap sink until none below it sleeps sooner."""
     while 2 * at + 1 < count:
@@ -85,7 +85,7 @@ def sink(forest, leaves, heap, at, count):
         at = below
 
 
-@subroutine
+@noinline
 def shed_rows(forest, tree):
     """Put the leaves that promise least to sleep until an eighth of the tree's limit is free.
 
@@ -104,7 +104,7 @@ def shed_rows(forest, tree):
         sink(forest, leaves, heap, 0, count)
 
 
-@subroutine
+@noinline
 def fall_asleep(forest, tree, leaf):
     """Give up all that a leaf knows but its class weights."""
     release_rows(forest, tree, leaf)
@@ -113,7 +113,7 @@ def fall_asleep(forest, tree, leaf):
     forest.tally[leaf, PENDING] = promise(forest, leaf)
 
 
-@subroutine
+@noinline
 def stir(forest, tree, leaf):
     """Wake a sleeping leaf if its promise has risen by a grace period and is above that of a leaf that holds rows."""
     mine = promise(forest, leaf)

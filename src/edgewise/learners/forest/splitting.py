@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise._compile import kernel, part, subroutine
-from edgewise._lanes import BROAD, WIDTH, in_eights, lanes, largest, least, load, store
-from edgewise._states import state
+from edgewise.kernels.compile import inlined, merged, noinline
+from edgewise.kernels.simd import BROAD, WIDTH, in_eights, lanes, largest, least, load, store
+from edgewise.kernels.state import state
 from edgewise.learners.forest.guessing import NO_CANDIDATE, ROUNDING, guess_binary, guess_numeric
 from edgewise.learners.forest.layout import HIGH, LOW, SEEN, WEIGHT, Forest
 from edgewise.learners.forest.merits import BITS, THRESHOLDS, TIE, binary_merit, nominal_merit, numeric_merit
@@ -55,7 +55,7 @@ def make_split_room(forest: Forest) -> SplitRoom:
     )
 
 
-@kernel
+@inlined
 def sum_up(gauss, rows, m, room):
     """List the classes of a leaf, and add up their weights and ranges for each numeric feature; how many classes."""
     n = 0
@@ -76,7 +76,7 @@ def sum_up(gauss, rows, m, room):
     return n
 
 
-@kernel
+@inlined
 def one_bit_suffices(m, c, mass, bound, room):
     """Whether no split can gain more than the bound, as two branches tell at most one bit of what a feature counted."""
     largest = 0.0
@@ -85,7 +85,7 @@ def one_bit_suffices(m, c, mass, bound, room):
     return c == 0 and largest * (1.0 + 2.0 * ROUNDING) <= bound * mass
 
 
-@part
+@merged
 def guess_merits(forest, tree, m, c, n, mass, room):
     """Between what bounds the merit of each feature lies."""
     unit = BITS / mass
@@ -100,7 +100,7 @@ def guess_merits(forest, tree, m, c, n, mass, room):
             room.most[m + j] = merit
 
 
-@subroutine
+@noinline
 def best_split(forest, tree, leaf, m, c, room):
     """The split that the leaf should make: feature (numeric ones first) and threshold or code; feature -1 if none yet.
 

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from edgewise._compile import kernel, subroutine
-from edgewise._lanes import (
+from edgewise.kernels.compile import inlined, noinline
+from edgewise.kernels.simd import (
     WIDTH,
     exponent,
     fraction,
@@ -32,7 +32,7 @@ LEAST_WEIGHT = float(np.finfo(float).tiny)  # a feature with less weight may hav
 LN2 = math.log(2.0)
 
 
-@kernel
+@inlined
 def count_moments(moments, x):
     """Count one example in the columns' running moments."""
     for f in range(x.size):
@@ -44,7 +44,7 @@ def count_moments(moments, x):
             moments[2, f] += delta * (value - moments[1, f])
 
 
-@subroutine
+@noinline
 def new_row(forest, tree):
     """Take a free statistics row for a tree and clear it."""
     forest.tree_rows[tree] += 1
@@ -65,7 +65,7 @@ def new_row(forest, tree):
     return row
 
 
-@subroutine
+@noinline
 def forget(forest, leaf):
     """Let a leaf have no statistics: no row of any class, nothing counted."""
     for r in range(forest.row.shape[1]):
@@ -79,7 +79,7 @@ def forget(forest, leaf):
     forest.n_rows[leaf] = 0
 
 
-@kernel
+@inlined
 def count_values(gauss, j, value, w):
     """A weighted Welford step for the features from j on, where they are not missing: their weights and squares."""
     weight, mean, squares = load(gauss[WEIGHT], j), load(gauss[MEAN], j), load(gauss[SQUARES], j)
@@ -96,14 +96,14 @@ def count_values(gauss, j, value, w):
     return weight, squares
 
 
-@kernel
+@inlined
 def update_gauss(gauss, x, w, m):
     """`count_values` of all numeric features of an example."""
     for j in range(0, m, WIDTH):
         count_values(gauss, j, load(x, j), w)
 
 
-@kernel
+@inlined
 def update_density(gauss, x, w, columns, means, variances, m, class_weight):
     """`update_gauss`, and what `refresh_precision` does: for leaves that ask naive Bayes.
 
@@ -115,13 +115,13 @@ def update_density(gauss, x, w, columns, means, variances, m, class_weight):
     return log_density(gauss[PRECISION], m, class_weight)
 
 
-@kernel
+@inlined
 def deviation(gauss, j):
     """Standard deviation of feature j within a class; its sum of squares may be negative by rounding."""
     return math.sqrt(max(gauss[SQUARES, j], 0.0) / gauss[WEIGHT, j])
 
 
-@kernel
+@inlined
 def fresh_precision(gauss, j, weight, squares, columns, means, variances, m):
     """What naive Bayes uses of the numeric features from j on: their mean and precision.
 
@@ -139,7 +139,7 @@ def fresh_precision(gauss, j, weight, squares, columns, means, variances, m):
     store(gauss[PRECISION], j, precision)
 
 
-@kernel
+@inlined
 def refresh_precision(gauss, columns, means, variances, m, class_weight):
     """`fresh_precision` of every numeric feature of a class; returns their `log_density`."""
     for j in range(0, m, WIDTH):
@@ -148,7 +148,7 @@ def refresh_precision(gauss, columns, means, variances, m, class_weight):
     return log_density(gauss[PRECISION], m, class_weight)
 
 
-@kernel
+@inlined
 def log_density(precision, m, class_weight):
     """log(class weight) + sum of log(precision)/2: what naive Bayes adds to the distances, in one logarithm.
 
@@ -160,27 +160,27 @@ def log_density(precision, m, class_weight):
     return half_log(density)
 
 
-@kernel
+@inlined
 def begun_product(class_weight):
     """A class's weight, squared, as a product of many factors begins: see `times`."""
     first = leading(2, class_weight, 1.0)
     return fraction(first), exponent(first)
 
 
-@kernel
+@inlined
 def times(so_far, factors):
     """Four running products, each a fraction from 1 to 2 and an exponent, so that none overflows; 0 is left out."""
     larger = so_far[0] * where_less(0.0, factors, factors, 1.0)
     return fraction(larger), so_far[1] + exponent(larger)
 
 
-@kernel
+@inlined
 def half_log(of_products):
     """Half the logarithm of the product of all."""
     return 0.5 * (math.log(product(of_products[0])) + LN2 * total(of_products[1]))
 
 
-@kernel
+@inlined
 def update_counts(forest, leaf, row, slots, c, told, w):
     """Count the codes that are there for their class and for all.
 
@@ -202,7 +202,7 @@ def update_counts(forest, leaf, row, slots, c, told, w):
             forest.gapped[leaf] = True
 
 
-@kernel
+@inlined
 def shown(forest, row, last):
     """The weight of a class's examples that showed the nominal feature whose sum is in the slot `last`."""
     return forest.complete[row] + forest.counts[row, last]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from edgewise._compile import kernel, routine
+from edgewise.kernels.compile import entry_point, inlined
 from edgewise.learners.regression_forest.layout import (
     BINARY,
     LEAF,
@@ -24,7 +24,7 @@ GRID = 3.0  # standard deviations on each side of the mean that a grid of bins c
 FIRST_LOOK = 16.0  # weight that a leaf sees before it lays a grid by the moments of a column
 
 
-@kernel
+@inlined
 def find_leaf(forest, tree, numeric, nominal):
     """The node of the leaf that an example belongs to."""
     node = forest.root[tree]
@@ -44,7 +44,7 @@ def find_leaf(forest, tree, numeric, nominal):
     return node
 
 
-@kernel
+@inlined
 def tree_speaks(forest, tree, node, out):
     """The prediction of a leaf: its mean target, drawn towards 0 by `smoothing` examples."""
     leaf = forest.child[node]
@@ -53,7 +53,7 @@ def tree_speaks(forest, tree, node, out):
         out[r] = forest.sums[leaf, r] / weight if weight > 0.0 else 0.0
 
 
-@kernel
+@inlined
 def lay_grid(forest, leaf, j, mean, variance):
     """Let the bins of feature j cover the mean and GRID standard deviations around it."""
     width = math.sqrt(variance)
@@ -61,14 +61,14 @@ def lay_grid(forest, leaf, j, mean, variance):
     forest.density[leaf, j] = forest.bins.shape[2] / (2.0 * GRID * width) if width > 0.0 else 0.0
 
 
-@kernel
+@inlined
 def bin_of(forest, leaf, j, value):
     """The bin of a value; the end bins take all that lies outside the grid."""
     place = (value - forest.low[leaf, j]) * forest.density[leaf, j]
     return int(min(place if place > 0.0 else 0.0, forest.bins.shape[2] - 1.0))  # NaN has the first bin
 
 
-@kernel
+@inlined
 def add(cells, target, w):
     """Count an example in a bin or slot."""
     cells[WEIGHT] += w
@@ -76,7 +76,7 @@ def add(cells, target, w):
         cells[1 + r] += w * target[r]
 
 
-@kernel
+@inlined
 def learn(forest, tree, node, numeric, nominal, target, w, means, variances, whole, left):
     """Tree learns (x, target) with weight w > 0 in the leaf at `node`; it splits there if it is time."""
     leaf = forest.child[node]
@@ -112,7 +112,7 @@ def learn(forest, tree, node, numeric, nominal, target, w, means, variances, who
             split(forest, tree, node, feature, cut, whole, left)
 
 
-@kernel
+@inlined
 def new_leaf(forest, tree, depth):
     """A new node that is a fresh leaf of the tree."""
     node = forest.used[NODES]
@@ -140,7 +140,7 @@ def new_leaf(forest, tree, depth):
     return node
 
 
-@kernel
+@inlined
 def inherit(forest, tree, leaf, heir, share):
     """Leave a child its part of the leaf's mean: `share` is the weight and target sums of its branch."""
     seen = forest.total[leaf, SEEN]
@@ -150,7 +150,7 @@ def inherit(forest, tree, leaf, heir, share):
         forest.sums[heir, r] = share[1 + r] * limit
 
 
-@kernel
+@inlined
 def refine(forest, tree, leaf, heir, split_feature, first, last):
     """Lay the child's grids over what the leaf has seen: of the split feature, bins first..last - 1 only."""
     n_bins = forest.bins.shape[2]
@@ -175,7 +175,7 @@ def refine(forest, tree, leaf, heir, split_feature, first, last):
                 lay_grid(forest, heir, j, forest.low[leaf, j] + mean / density, variance / (density * density))
 
 
-@routine
+@entry_point
 def split(forest, tree, node, j, cut, whole, left):
     """Turn a leaf into a split of feature j (numeric ones first), after bin `cut` or of the code `cut`."""
     leaf = forest.child[node]
@@ -213,7 +213,7 @@ def split(forest, tree, node, j, cut, whole, left):
     forest.used[LEAVES] += 1
 
 
-@routine
+@entry_point
 def tree_plays(forest, tree, rows, targets, first, whole, left, out):
     """Tree speaks of every row from `first` on, and learns those of weight above 0; `out` has what it said.
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise._compile import kernel
-from edgewise._states import state
+from edgewise.kernels.compile import inlined
+from edgewise.kernels.state import state
 from edgewise.learners.forest.layout import column_lists, larger, lengthened, slot_offsets, with_free_slots
 
 LEAF, NUMERIC, BINARY = 0, 1, 2
@@ -126,7 +126,7 @@ def make_regression_forest(
     return forest
 
 
-@kernel
+@inlined
 def has_room(forest):
     """Whether a tree may learn an example in the pools as they are."""
     return forest.used[NODES] + ROOM <= forest.kind.size and forest.used[LEAVES] >= ROOM

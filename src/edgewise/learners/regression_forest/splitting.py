@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import math
 
-from edgewise._compile import kernel, routine
+from edgewise.kernels.compile import entry_point, inlined
 from edgewise.learners.regression_forest.layout import SEEN, SQUARES, SUMS, WEIGHT
 
 LEAST_BRANCH = 0.01  # a split needs two branches with this share of the weight, as in the classification trees
 TIE = 1e-12  # shares tie exactly in theory: rounding must not choose between them
 
 
-@kernel
+@inlined
 def squared_error(total):
     """Sum of squared distances of a leaf's targets from their mean."""
     if total[SEEN] <= 0.0:
@@ -31,7 +31,7 @@ def squared_error(total):
     return max(total[SQUARES] - square / total[SEEN], 0.0)
 
 
-@kernel
+@inlined
 def reduction(whole, left):
     """What splitting `left` from the rest of `whole` takes off; 0 if a branch is too light. Both: weight, then sums."""
     rest = whole[WEIGHT] - left[WEIGHT]
@@ -45,7 +45,7 @@ def reduction(whole, left):
     return gain
 
 
-@kernel
+@inlined
 def sum_up(cells, first, last, out):
     """Weight and target sums of some bins or slots."""
     for r in range(out.size):
@@ -55,7 +55,7 @@ def sum_up(cells, first, last, out):
             out[r] += cells[b, r]
 
 
-@kernel
+@inlined
 def numeric_gain(bins, whole, left):
     """The last bin on the left of the best cut, and what the cut takes off; 0 if there is none."""
     n_bins = bins.shape[0]
@@ -73,7 +73,7 @@ def numeric_gain(bins, whole, left):
     return best, chosen
 
 
-@kernel
+@inlined
 def nominal_gain(slots, first, last):
     """The code whose split from all others takes most off, and how much; slot `last` has the sums."""
     best, chosen = 0.0, 0
@@ -85,7 +85,7 @@ def nominal_gain(slots, first, last):
     return best, chosen
 
 
-@routine
+@entry_point
 def best_split(forest, tree, leaf, whole, left):
     """The split that the leaf should make: feature of the tree (numeric ones first) and bin or code; -1 if none yet.
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.streams import datasets
+from edgewise.data import datasets
 
 
 class Job(NamedTuple):

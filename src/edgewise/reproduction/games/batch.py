@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise.data import datasets
 from edgewise.reproduction.games import Job, Record, curve, load, make
-from edgewise.streams import datasets
 
 SOURCES = ("batch",)
 POINTS = 48  # rounds of a curve

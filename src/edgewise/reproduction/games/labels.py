@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise.data import datasets
 from edgewise.evaluation.measures import last_fifth, learning_curve
 from edgewise.reproduction.games import Job, Record, curve, load, make
-from edgewise.streams import datasets
 
 PIECES = 40  # the model is looked at after each; playing in pieces changes no result but takes longer
 POINTS = 81  # of a learning curve with a moving window

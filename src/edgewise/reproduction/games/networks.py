@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from edgewise.data import datasets, idx_files
 from edgewise.reproduction.games import Job, Record, curve, load, make
-from edgewise.streams import datasets, idx_files
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from edgewise.data import datasets
 from edgewise.evaluation.measures import learning_curve
 from edgewise.evaluation.ranking_measures import measure_ranking, rank_loss
 from edgewise.reproduction.games import Job, Record, curve, load, make
 from edgewise.reproduction.games.labels import PIECES, SHOWN, WARM_UP
-from edgewise.streams import datasets
 
 SOURCES = ("evaluation/ranking_measures.py",)
 

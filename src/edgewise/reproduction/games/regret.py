@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
+from edgewise.data import datasets
 from edgewise.reproduction.games import Job, Record, curve
 from edgewise.reproduction.games.networks import columns
-from edgewise.streams import datasets
 
 SOURCES = ("reproduction/games/networks.py",)
 STAR_DEPTH = 15

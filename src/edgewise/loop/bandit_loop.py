@@ -1,0 +1,321 @@
+"""The game of bandit boosting (Zhang, Jung and Tewari 2018, Algorithm 1), over rounds in their order.
+
+    for each example x_t:
+        every learner votes on x_t
+        scores of expert j = sum over i <= j of weight_i * vote_i
+        follow one expert -> guess, then explore -> the label that is shown
+        right or wrong                                      (perhaps later)
+        estimate of which label is right -> costs -> every learner learns
+        learner weights and expert weights move
+
+What is learned in a round needs the guess of all learners together, so rounds and learners cannot be exchanged as in
+`schema`: all vote, then all learn, round by round. What was voted is kept (`Cast`), and learning looks at nothing else
+of the time of voting, so that it may come later.
+
+| rule      | booster                                   | cost from                | learner weight              |
+|-----------|-------------------------------------------|--------------------------|-----------------------------|
+| GRADIENT  | AdaBandit (Algorithm 3)                   | gradient of the loss     | stochastic gradient descent |
+| POTENTIAL | BanditBBM (Algorithm 2)                   | exact 0-1 potential      | 1                           |
+
+BinBandit's rounds are in `binary_rounds`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.kernels.compile import entry_point, inlined
+from edgewise.kernels.state import state
+from edgewise.learners.forest.layout import enlarged, has_room, room_needed
+from edgewise.learners.forest.statistics import count_moments
+from edgewise.loop.extending import with_own
+from edgewise.loop.learning import learner_learns, learner_returns, learner_speaks
+from edgewise.loop.rules import cheapest_vote, clipped, cost_of_vote, take_vote
+from edgewise.loop.state import (
+    ARGMAX,
+    COST,
+    GRADIENT,
+    OF_RIGHT,
+    OF_VOTE,
+    POTENTIAL,
+    PROBABILITY,
+    Chunk,
+    Ensemble,
+    Knowledge,
+    make_scratch,
+)
+from edgewise.theory.bandit_estimates import (
+    estimate,
+    explored,
+    random_costs,
+    right_cost,
+    surplus,
+    tamed,
+    taught_label,
+)
+from edgewise.theory.experts import BEST, DRAW, blend, drawn, expert_weights, heaviest, voted
+from edgewise.theory.losses import feasible, step_size
+from edgewise.theory.potentials import mixed_costs
+
+# Parts of a round, to be added: vote and explore, learn what was cast, and note the scores behind the guess.
+VOTING, LEARNING, SCORING = 1, 2, 4
+NO_NEED = np.zeros(4, np.int64)
+# Uniform random numbers of a round: for Hedge, for exploration, then one for each learner's ties.
+OF_HEDGE, OF_EXPLORATION, OF_TIES = 0, 1, 2
+
+
+@state
+class BanditPlan(NamedTuple):
+    """Which bandit booster this is."""
+
+    n_labels: int
+    rule: int
+    loss: int
+    vote: int
+    follow: int
+    estimate: int
+    clip: float  # largest cost
+    grain: float  # costs are rounded to a multiple of this; 0 for not at all
+    importance_bound: float  # divides the importances
+    # GRADIENT only
+    importance_power: float
+    normalize_importance: bool
+    weight_low: float  # feasible set of learner weights
+    weight_high: float
+    full_step: bool  # learner weights move as with full feedback, not by the rate of Algorithm 3
+
+
+@state
+class Cast(NamedTuple):
+    """What was cast in each round, by row: all that learning needs to know of the time of voting."""
+
+    votes: np.ndarray  # [n, N]
+    shares: np.ndarray  # [n, N, k] the votes in full where they are probabilities; else k is 0
+    weights: np.ndarray  # [n, N] alpha
+    experts: np.ndarray  # [n, N] labels of the experts
+    guesses: np.ndarray  # [n] before exploration
+    shown: np.ndarray  # [n] after exploration
+    correct: np.ndarray  # [n] whether the shown label is right
+    rates: np.ndarray  # [n] of exploration
+    uniforms: np.ndarray  # [n, 2 + N]
+    mean: np.ndarray  # [n, k] scores behind the guess
+    importances: np.ndarray  # [n, N] what learners were taught with
+    taught: np.ndarray  # [n, N] labels that learners were taught
+
+
+@state
+class Room(NamedTuple):
+    """Working room of a round."""
+
+    scores: np.ndarray
+    kept: np.ndarray
+    tame: np.ndarray
+    shares: np.ndarray
+    total: np.ndarray
+    gaps: np.ndarray
+    weights: np.ndarray
+
+
+def make_cast(plan: Any, n: int, n_learners: int, rates: np.ndarray, uniforms: np.ndarray) -> Cast:
+    k = plan.n_labels
+    return Cast(
+        np.zeros((n, n_learners), np.int32),
+        np.zeros((n, n_learners, k if plan.vote == PROBABILITY else 0)),
+        np.zeros((n, n_learners)),
+        np.zeros((n, n_learners), np.int32),
+        np.zeros(n, np.int64),
+        np.zeros(n, np.int64),
+        np.zeros(n, bool),
+        rates,
+        uniforms,
+        np.zeros((n, k)),
+        np.zeros((n, n_learners)),
+        np.zeros((n, n_learners), np.int32),
+    )
+
+
+@inlined
+def note_moments(forest, means, variances):
+    """Copy the running mean and variance of every numeric column."""
+    for f in range(means.size):
+        means[f] = forest.moments[1, f]
+        variances[f] = forest.moments[2, f] / max(forest.moments[0, f], 1.0)
+
+
+@entry_point
+def vote_in_round(plan, learners, committee, potentials, known, chunk, t, in_scores, cast, s, room):
+    """Lines 5 to 8 of Algorithm 1: votes, experts and the guess of round t."""
+    n_learners, k = learners.kind.size, plan.n_labels
+    scores, mean = room.scores, cast.mean[t]
+    for l in range(k):
+        scores[l] = 0.0
+        mean[l] = 0.0
+    note_moments(known.forest, chunk.means[t], chunk.variances[t])
+    for i in range(n_learners):
+        alpha = committee.weight[i]
+        cast.weights[t, i] = alpha
+        vote = learner_speaks(learners, known, i, chunk, t, plan.vote != ARGMAX, s)
+        if plan.vote == COST:
+            vote = cheapest_vote(plan, potentials, scores, n_learners - 1 - i, s)
+        cast.votes[t, i] = vote
+        if plan.vote == PROBABILITY:
+            for l in range(k):
+                cast.shares[t, i, l] = s.p[l]
+        take_vote(plan, scores, vote, s.p, alpha)
+        cast.experts[t, i] = heaviest(scores)
+        if in_scores and plan.rule == GRADIENT:
+            blend(i == 0, committee.mistakes[i], scores, mean, room.total)
+    if plan.rule == POTENTIAL:
+        for l in range(k):
+            mean[l] = scores[l]
+        cast.guesses[t] = cast.experts[t, n_learners - 1]
+        return
+    if in_scores:
+        for l in range(k):
+            mean[l] = mean[l] / room.total[0] if room.total[0] > 0.0 else 0.0
+    expert_weights(committee.mistakes, room.gaps, room.weights)
+    if plan.follow == DRAW:
+        cast.guesses[t] = cast.experts[t, drawn(room.weights, cast.uniforms[t, OF_HEDGE])]
+    elif plan.follow == BEST:
+        cast.guesses[t] = cast.experts[t, heaviest(room.weights)]
+    else:
+        cast.guesses[t] = voted(room.weights, cast.experts[t], room.shares)
+
+
+@entry_point
+def learn_round(plan, learners, committee, potentials, known, chunk, t, cast, s, room):
+    """Lines 12 to 17 of Algorithm 1, with the votes of round t as they were cast."""
+    n_learners, k = learners.kind.size, plan.n_labels
+    scores, kept, costs = room.scores, room.kept, s.costs
+    estimate(plan.estimate, cast.guesses[t], cast.shown[t], cast.correct[t], cast.rates[t], kept)
+    for l in range(k):
+        scores[l] = 0.0
+    for i in range(n_learners):
+        vote, share = cast.votes[t, i], cast.shares[t, i]
+        committee.mistakes[i] += 1.0 - kept[cast.experts[t, i]]
+        # the random cost vector (5), and from it the sums that `edges_` are made of
+        if plan.rule == POTENTIAL:
+            right = mixed_costs(potentials, n_learners - 1 - i, scores, kept, costs)
+            for l in range(k):
+                committee.importance[i] += costs[l] - right
+            committee.costs[i, OF_VOTE] += costs[vote] - right
+        else:
+            if i == 0:
+                random_costs(plan.loss, scores, kept, costs, s.evidence)
+            committee.costs[i, OF_VOTE] += cost_of_vote(plan, costs, vote, share)
+            committee.costs[i, OF_RIGHT] += right_cost(plan.loss, scores, kept, s.evidence)
+        tamed(costs, plan.clip, plan.grain, room.tame)
+        label = taught_label(room.tame, cast.shown[t], cast.correct[t], cast.uniforms[t, OF_TIES + i])
+        w = surplus(room.tame, label) / plan.importance_bound
+        take_vote(plan, scores, vote, share, cast.weights[t, i])
+        if plan.rule == GRADIENT:
+            random_costs(plan.loss, scores, kept, costs, s.evidence)
+            step = weight_step(plan, n_learners, i, chunk.rounds[t], cast.rates[t])
+            # f'(alpha) is the cost of the vote at the new scores, as in `rules.gradient_step`.
+            alpha = committee.weight[i] - step * cost_of_vote(plan, costs, vote, share)
+            committee.weight[i] = clipped(alpha, plan.weight_low, plan.weight_high)
+            w = relative_importance(plan, committee, i, chunk.rounds[t], w)
+        cast.taught[t, i] = label
+        cast.importances[t, i] = w
+        learner_returns(learners, known, i, chunk, t, s)
+        learner_learns(learners, known, i, chunk, t, label, w * learners.scale[i], s)
+
+
+@inlined
+def relative_importance(plan, committee, i, t, w):
+    """An importance raised to a power, and relative to the mean of learner i's until round t."""
+    if plan.importance_power != 1.0:
+        w = w**plan.importance_power
+    committee.importance[i] += w
+    if plan.normalize_importance:
+        mean = committee.importance[i] / t
+        w = w / mean if mean > 0.0 else 0.0
+    return w
+
+
+@inlined
+def weight_step(plan, n_learners, i, t, rate):
+    """eta_t: that of full feedback, which grows with the diameter of the feasible set, or rho / (k^2 sqrt(t))."""
+    if plan.full_step:
+        diameter = (plan.weight_high - plan.weight_low) / (2.0 * feasible(plan.loss, n_learners))
+        return diameter * step_size(plan.loss, plan.n_labels, n_learners, i, t)
+    return rate / (plan.n_labels * plan.n_labels * math.sqrt(t))
+
+
+@inlined
+def explore(plan, t, cast):
+    """Lines 9 and 10: the label that is shown, drawn from (2)."""
+    cast.shown[t] = explored(cast.guesses[t], cast.rates[t], plan.n_labels, cast.uniforms[t, OF_EXPLORATION])
+
+
+@inlined
+def hear(known, chunk, t, voting, cast):
+    """Line 11: whether the shown label was right, known from the labels where a stream is replayed; count the row."""
+    if voting:
+        cast.correct[t] = cast.shown[t] == chunk.labels[t]
+    else:
+        note_moments(known.forest, chunk.means[t], chunk.variances[t])
+    count_moments(known.forest.moments, chunk.numeric[t])
+    note_moments(known.forest, chunk.means[t + 1], chunk.variances[t + 1])
+
+
+@entry_point
+def run_rounds(plan, learners, committee, potentials, known, need, parts, chunk, cast, s, room, first):
+    """Play the rounds of a chunk from `first` on: the parts of each that are asked for.
+
+    Gives the round before which the forest must be enlarged, or the number of rounds when done.
+    """
+    voting, learning = parts & VOTING != 0, parts & LEARNING != 0
+    for t in range(first, chunk.labels.size):
+        if learning and not has_room(known.forest, learners.kind.size, need):
+            return t
+        if voting:
+            vote_in_round(plan, learners, committee, potentials, known, chunk, t, parts & SCORING != 0, cast, s, room)
+            explore(plan, t, cast)
+        if learning:
+            hear(known, chunk, t, voting, cast)
+            learn_round(plan, learners, committee, potentials, known, chunk, t, cast, s, room)
+    return chunk.labels.size
+
+
+def play(run: Callable[..., int], ensemble: Ensemble, chunk: Chunk, cast: Cast, parts: int) -> Ensemble:
+    """Play the rounds of a chunk by `run`, which is `run_rounds` or of its form; what happened is in `cast`.
+
+    Learners of other libraries speak before a round is played, and learn after it.
+    """
+    if len(ensemble.foreign.copies) and chunk.labels.size > 1:
+        for t in range(chunk.labels.size):
+            ensemble = play(run, ensemble, round_of(chunk, t), Cast(*(field[t : t + 1] for field in cast)), parts)
+        return ensemble
+    plan, learners, committee, (forest,), bank, memory, (potentials,), foreign, own = ensemble
+    k, n_learners = plan.n_labels, learners.kind.size
+    s = make_scratch(forest, bank, k, len(foreign.copies))
+    rows = foreign.reader.read(chunk.numeric, chunk.nominal)
+    if parts & VOTING:
+        for slot in range(len(foreign.copies)):
+            foreign.speaks(slot, rows, 0, s.said)
+    room = Room(
+        np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(2), np.zeros(n_learners), np.ones(n_learners)
+    )
+    need = room_needed(forest) if parts & LEARNING else NO_NEED
+    through, own = with_own(run, own)
+    at = 0
+    while True:
+        known = Knowledge(forest, bank, memory, own)
+        at = through(plan, learners, committee, potentials, known, need, parts, chunk, cast, s, room, at)
+        if at == chunk.labels.size:
+            break
+        forest = enlarged(forest, n_learners, need)
+    for slot in range(len(foreign.copies)):
+        foreign.learns(slot, rows, 0, s.taught)
+    return ensemble._replace(forests=[forest])
+
+
+def round_of(chunk: Chunk, t: int) -> Chunk:
+    """One row of a chunk, as a view."""
+    alone = Chunk(*(field[t : t + 1] for field in chunk))
+    return alone._replace(means=chunk.means[t : t + 2], variances=chunk.variances[t : t + 2])

@@ -1,0 +1,197 @@
+"""A user's own learners and rule inside the compiled loops.
+
+A loop over a chunk is written once, for our learners. Numba fixes what a function calls when it compiles it. So for a
+user's code the loop, and every function between it and those that own code stands in for, is compiled once more from
+the same source, with other functions in their place: `learner_speaks`, `learner_returns` and `learner_learns` become
+ones that ask own learners too, `uniform_step` becomes the rule's. The user's code is inlined like ours, and the loops
+that we ship do not even ask whether there is any.
+"""
+
+from __future__ import annotations
+
+import inspect
+from functools import lru_cache
+from types import FunctionType
+from typing import Any, TypeAlias
+
+from edgewise.kernels import simd
+from edgewise.kernels.compile import entry_point_in, in_memory
+from edgewise.learners.weak_learner import Example
+from edgewise.loop.custom import Own, Round
+from edgewise.loop.fingerprint import fingerprint
+from edgewise.loop.learning import learner_learns, learner_returns, learner_speaks
+from edgewise.loop.rules import take_vote, uniform_step
+from edgewise.loop.state import OWN, Knowledge
+from edgewise.theory.experts import heaviest
+
+Kernel: TypeAlias = Any  # a compiled function, or a plain one where nothing is compiled
+
+
+def with_own(loop: Kernel, own: Own) -> tuple[Kernel, Own]:
+    """The loop for an ensemble with these own learners and this rule, and their states as it takes them.
+
+    It takes them as bare tuples: compiled code on disk that names a class is not found again if that class is one of a
+    script or a notebook.
+    """
+    types = []
+    rest = own.learners
+    while rest:
+        state, rest = rest
+        types.append(type(state))
+    rule: Any = type(own.rule)
+    if not types and rule is tuple:
+        return loop, own
+    return _built(loop, tuple(types), rule), Own(_bare(own.learners), tuple(own.rule))
+
+
+def _bare(states: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (tuple(states[0]), _bare(states[1])) if states else ()
+
+
+@lru_cache(maxsize=64)
+def _built(loop: Kernel, states: tuple[Any, ...], rule: Any) -> Kernel:
+    exchange = _learners(states) if states else {}
+    methods = [part for state in states for part in ("learner", state._fields, state.speaks, state.learns)]
+    if rule is not tuple:
+        exchange |= _rule(rule)
+        methods += ["rule", rule._fields, rule.importance, rule.learner_weight]
+    plain = _plain(loop)
+    anew = _with_globals(plain, {name: exchanged(called, exchange) for name, called in called_by(plain).items()})
+    key = fingerprint(methods)
+    return entry_point_in(f"own-{key}")(anew) if key else in_memory(anew)
+
+
+def _learners(states: tuple[Any, ...]) -> dict[Kernel, Kernel]:
+    """What takes the place of the functions of `learning`: own learners first, ours as they are."""
+    speaks, learns = _nobody_speaks, _nobody_learns
+    for state in reversed(states):
+        speaks = _first_speaks(state, compiled(state.speaks), speaks)
+        learns = _first_learns(state, compiled(state.learns), learns)
+
+    def any_speaks(learners, known, i, chunk, t, in_full, s):
+        if learners.kind[i] < OWN:
+            return learner_speaks(learners, _ours(known), i, chunk, t, in_full, s)
+        x = Example(chunk.numeric[t], chunk.nominal[t], chunk.means[t], chunk.variances[t])
+        speaks(known.own.learners, learners.kind[i] - OWN, learners.slot[i], x, s.p)
+        return heaviest(s.p)
+
+    def any_returns(learners, known, i, chunk, t, s):
+        if learners.kind[i] < OWN:
+            learner_returns(learners, _ours(known), i, chunk, t, s)
+        else:
+            x = Example(chunk.numeric[t], chunk.nominal[t], chunk.means[t], chunk.variances[t])
+            speaks(known.own.learners, learners.kind[i] - OWN, learners.slot[i], x, s.p)
+
+    def any_learns(learners, known, i, chunk, t, label, w, s):
+        if learners.kind[i] < OWN:
+            learner_learns(learners, _ours(known), i, chunk, t, label, w, s)
+        elif w > 0.0:
+            x = Example(chunk.numeric[t], chunk.nominal[t], chunk.means[t], chunk.variances[t])
+            learns(known.own.learners, learners.kind[i] - OWN, learners.slot[i], x, s.p, label, w)
+
+    return {
+        learner_speaks: in_memory(any_speaks),
+        learner_returns: in_memory(any_returns),
+        learner_learns: in_memory(any_learns),
+    }
+
+
+@in_memory
+def _ours(known):
+    """What our learners know, in the type that their functions are on disk for."""
+    return Knowledge(known.forest, known.bank, known.memory, Own((), ()))
+
+
+@in_memory
+def _nobody_speaks(states, which, slot, x, p):
+    """After the last class there is nobody."""
+
+
+@in_memory
+def _nobody_learns(states, which, slot, x, p, label, w):
+    """After the last class there is nobody."""
+
+
+def _first_speaks(of: Any, first: Kernel, rest: Kernel) -> Kernel:
+    # Numba takes an element of a tuple of several types only by a constant: so states are nested, first and rest.
+    def speaks(states, which, slot, x, p):
+        if which == 0:
+            first(of(*states[0]), slot, x, p)
+        else:
+            rest(states[1], which - 1, slot, x, p)
+
+    return in_memory(speaks)
+
+
+def _first_learns(of: Any, first: Kernel, rest: Kernel) -> Kernel:
+    def learns(states, which, slot, x, p, label, w):
+        if which == 0:
+            first(of(*states[0]), slot, x, p, label, w)
+        else:
+            rest(states[1], which - 1, slot, x, p, label, w)
+
+    return in_memory(learns)
+
+
+def _rule(of: Any) -> dict[Kernel, Kernel]:
+    """What takes the place of the step of the learners alone."""
+    importance, learner_weight = compiled(of.importance), compiled(of.learner_weight)
+
+    def own_step(plan, committee, rule, i, scores, vote, p, chunk, t):
+        if chunk.labels[t] < 0:
+            take_vote(plan, scores, vote, p, committee.weight[i])
+            return 0.0
+        now = Round(chunk.rounds[t], chunk.labels[t], chunk.weights[t], chunk.uniforms[t])
+        w = float(importance(of(*rule), i, scores, now))
+        take_vote(plan, scores, vote, p, committee.weight[i])
+        committee.weight[i] = learner_weight(of(*rule), i, scores, vote, p, now)
+        return w
+
+    return {uniform_step: in_memory(own_step)}
+
+
+@lru_cache(maxsize=256)
+def compiled(function: FunctionType) -> Kernel:
+    """A user's function as a kernel, and with it the functions that it calls: theirs that are not compiled, and ours.
+
+    Ours too, since on disk they would be kept for the types of the user's states, which other processes do not know.
+    """
+    anew = {
+        name: compiled(_plain(called))
+        for name, called in called_by(function).items()
+        if (isinstance(called, FunctionType) or called.__module__.startswith("edgewise."))
+        and called.__module__ != simd.__name__  # of which Numba knows what they are
+    }
+    return in_memory(_with_globals(function, anew))
+
+
+def exchanged(function: Kernel, exchange: dict[Kernel, Kernel]) -> Kernel:
+    """The function with others in the place of those it calls, however deep; itself where it calls none of them.
+
+    `exchange` says what takes whose place, and gets an entry for every function that was looked at.
+    """
+    if function not in exchange:
+        plain = _plain(function)
+        before = called_by(plain)
+        after = {name: exchanged(called, exchange) for name, called in before.items()}
+        exchange[function] = function if after == before else in_memory(_with_globals(plain, after))
+    return exchange[function]
+
+
+def called_by(function: FunctionType) -> dict[str, Kernel]:
+    """The functions, compiled or not, among the globals that a function names."""
+    named = inspect.getclosurevars(function).globals
+    return {name: value for name, value in named.items() if isinstance(_plain(value), FunctionType)}
+
+
+def _plain(value: Any) -> Any:
+    """The function that a compiled one was made of; anything else as it is."""
+    return getattr(value, "py_func", value)
+
+
+def _with_globals(function: FunctionType, changes: dict[str, Kernel]) -> FunctionType:
+    """The same code where some globals are others."""
+    around = function.__globals__ | changes
+    copy = FunctionType(function.__code__, around, function.__name__, function.__defaults__, function.__closure__)
+    copy.__qualname__, copy.__module__ = function.__qualname__, function.__module__
+    return copy

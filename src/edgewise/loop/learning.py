@@ -1,0 +1,292 @@
+"""Learners of every kind: what they say of an example, and how they learn it."""
+
+from __future__ import annotations
+
+from edgewise.kernels.compile import inlined, merged, noinline
+from edgewise.kernels.simd import WIDTH, all_known, gathered, leading, store
+from edgewise.learners.forest.abreast import IN_TURN, small
+from edgewise.learners.forest.distribution import leaf_labels, leaf_probabilities
+from edgewise.learners.forest.growing import find_leaf, learn
+from edgewise.learners.forest.layout import ADAPTIVE, MAJORITY, MIXED, NO_LIMIT
+from edgewise.learners.label_memory import memory_learns, memory_speaks
+from edgewise.learners.linear import binary_speaks, linear_learns, linear_speaks
+from edgewise.loop.state import BINARY, FOR, FOREIGN, GIVEN, GROUP, LINEAR, MEMORY, PLACE, TO, TREE
+from edgewise.theory.experts import heaviest
+
+
+@noinline
+def gather(forest, tree, numeric, nominal, s, place):
+    """Copy the features that a tree uses, in its own order, and find the slots of codes that are not missing.
+
+    They come into the given place of `Scratch`. Room beyond the last numeric feature is filled up with zeros:
+    with missing values, stores would be partial, which what is loaded next has to wait for.
+    """
+    s.gathered[PLACE] = place
+    x, codes, slots, shape = s.x[place], s.codes[place], s.slots[place], s.shape[place]
+    columns = forest.numeric[tree]
+    m = 0
+    while m < columns.size and columns[m] >= 0:
+        m += 1
+    complete = True
+    for j in range(0, m, WIDTH):
+        value = gathered(numeric, columns, j, m)
+        complete = complete and all_known(value)
+        store(x, j, leading(m - j, value, 0.0))
+    columns, offset = forest.nominal[tree], forest.offset[tree]
+    c, told = 0, 0
+    while c < columns.size and columns[c] >= 0:
+        code = nominal[columns[c]]
+        codes[c] = code
+        if code >= 0:
+            slots[0, told] = offset[c] + code
+            slots[1, told] = offset[c + 1] - 1
+            told += 1
+        c += 1
+    shape[0] = m
+    shape[1] = c
+    shape[2] = 1 if complete else 0
+    shape[3] = told
+
+
+@inlined
+def aside(s):
+    """The place for a row that is gathered for one tree."""
+    return s.x.shape[0] - 1
+
+
+@inlined
+def n_numeric(s):
+    """How many numeric features there are in the row in hand."""
+    return s.shape[s.gathered[PLACE], 0]
+
+
+@inlined
+def same_columns(forest, a, b):
+    """Whether two trees use the same features, in the same order."""
+    same = True
+    for j in range(forest.numeric.shape[1]):
+        same &= forest.numeric[a, j] == forest.numeric[b, j]
+    for j in range(forest.nominal.shape[1]):
+        same &= forest.nominal[a, j] == forest.nominal[b, j]
+    return same
+
+
+@noinline
+def gather_ahead(learners, forest, i, end, chunk, s):
+    """Before learner i goes through a chunk: gather all rows at once, if it and the next one see the same of them.
+
+    Where rows were gathered for the tree before, and this one sees the same, nothing is left to do.
+    """
+    tree, before = learners.slot[i], s.gathered[FOR]
+    if learners.kind[i] != TREE:
+        return
+    if before >= 0 and same_columns(forest, before, tree):
+        s.gathered[FOR] = tree
+    elif i + 1 < end and learners.kind[i + 1] == TREE and same_columns(forest, tree, learners.slot[i + 1]):
+        for t in range(chunk.labels.size):
+            gather(forest, tree, chunk.numeric[t], chunk.nominal[t], s, t)
+        s.gathered[FOR] = tree
+    s.gathered[TO] = s.gathered[FOR]
+
+
+@noinline
+def in_turn(learners, forest, i, end, begun, rows, s):
+    """How many trees from learner i on go through a chunk together: all of them take a row before any takes the next.
+
+    A tree cannot vote on a row before it has learned the one before, and then waits for what it has just stored. While
+    others have their turn, the wait is over. They must be so small that they stay in the cache together. Every order
+    that keeps a learner's rows and a row's learners in theirs gives the same numbers (docs/theory.md, 1).
+    """
+    n, tree = 1, learners.slot[i]
+    if learners.kind[i] == TREE and s.gathered[FOR] == tree and rows > 1:
+        while n < IN_TURN and small(forest) and may_follow(learners, forest, i, i + n, end, begun):
+            n += 1
+        s.gathered[TO] = tree + n - 1
+    return n
+
+
+@inlined
+def may_follow(learners, forest, i, j, end, begun):
+    """Whether learner j is a tree that has come as far as tree i, and sees the same."""
+    if j >= end or learners.kind[j] != TREE or begun[j] != begun[i]:
+        return False
+    a, b = learners.slot[i], learners.slot[j]
+    return forest.row_limit[a] == NO_LIMIT and forest.row_limit[b] == NO_LIMIT and same_columns(forest, a, b)
+
+
+@merged
+def tree_speaks(forest, tree, g, in_full, s):
+    """The label one tree names, and by which predictor; remembers who spoke, for when the tree learns.
+
+    `in_full`: `leaf_probabilities` are going to be asked for.
+    """
+    place = s.gathered[PLACE]
+    node, s.reached[g] = find_leaf(forest, tree, s.x[place], s.codes[place])
+    s.node[g] = node
+    s.majority[g], s.bayes[g], mode = leaf_labels(
+        forest,
+        tree,
+        forest.child[node],
+        s.x[place],
+        s.slots[place],
+        s.shape[place, 0],
+        s.shape[place, 3],
+        s.shape[place, 2] == 1,
+        in_full,
+        s.evidence,
+        s.shares,
+        s.scalings,
+    )
+    return s.majority[g] if mode == MAJORITY else s.bayes[g], mode
+
+
+@merged
+def learner_speaks(learners, known, i, chunk, t, in_full, s):
+    """The label that learner i names; its distribution over all labels in s.p, where that is asked for in full."""
+    slot, forest = learners.slot[i], known.forest
+    if learners.kind[i] != TREE:
+        other_speaks(known, learners.kind[i], slot, chunk, t, s)
+        return heaviest(s.p)
+    if s.gathered[FOR] <= slot <= s.gathered[TO]:
+        s.gathered[PLACE] = t
+    else:
+        gather(forest, slot, chunk.numeric[t], chunk.nominal[t], s, aside(s))
+    label, mode = tree_speaks(forest, slot, 0, in_full, s)
+    if in_full or mode == MIXED:
+        leaf_probabilities(forest, forest.child[s.node[0]], n_numeric(s), s.bayes[0], mode, s.evidence, s.p)
+    return heaviest(s.p) if mode == MIXED else label
+
+
+@noinline
+def other_speaks(known, kind, slot, chunk, t, s):
+    """What `learner_speaks` does for learners that are not one tree: apart, since most learners are."""
+    bank, forest, numeric, nominal = known.bank, known.forest, chunk.numeric[t], chunk.nominal[t]
+    means, variances = chunk.means[t], chunk.variances[t]
+    if kind == GROUP:
+        gather(forest, slot, numeric, nominal, s, aside(s))
+        total = 0.0
+        for g in range(s.p.size):
+            _, mode = tree_speaks(forest, slot + g, g, True, s)
+            leaf_probabilities(forest, forest.child[s.node[g]], n_numeric(s), s.bayes[g], mode, s.evidence, s.tree_p)
+            s.p[g] = s.tree_p[1]
+            total += s.p[g]
+        for r in range(s.p.size):
+            s.p[r] /= total
+    elif kind == GIVEN:
+        for r in range(s.p.size):
+            s.p[r] = 0.0
+        s.p[int(numeric[slot])] = 1.0
+    elif kind == LINEAR:
+        linear_speaks(bank, slot, numeric, nominal, means, variances, s.inputs, s.present, s.p)
+    elif kind == BINARY:
+        binary_speaks(bank, slot, numeric, nominal, means, variances, s.inputs, s.present, s.evidence, s.p)
+    elif kind == MEMORY:
+        memory_speaks(known.memory, slot, chunk.contexts[t], s.p)
+    elif kind == FOREIGN:
+        for r in range(s.p.size):
+            s.p[r] = s.said[slot, r]
+
+
+@merged
+def learner_returns(learners, known, i, chunk, t, s):
+    """Bring learner i back to an example of which others have spoken since: what `learner_learns` finds in s.
+
+    Under bandit feedback all learners speak before any of them learns, perhaps long before.
+    """
+    kind, slot = learners.kind[i], learners.slot[i]
+    if kind in (LINEAR, BINARY):
+        other_speaks(known, kind, slot, chunk, t, s)
+    elif kind == TREE:
+        tree_returns(known.forest, slot, chunk.numeric[t], chunk.nominal[t], s)
+
+
+@merged
+def tree_returns(forest, tree, numeric, nominal, s):
+    """Bring one tree back to an example; which of its leaf's predictors are right matters to adaptive leaves only."""
+    place = aside(s)
+    gather(forest, tree, numeric, nominal, s, place)
+    if forest.mode[tree] == ADAPTIVE:
+        tree_speaks(forest, tree, 0, False, s)
+    else:
+        s.node[0], s.reached[0] = find_leaf(forest, tree, s.x[place], s.codes[place])
+
+
+@merged
+def learner_learns(learners, known, i, chunk, t, label, w, s):
+    """Learner i learns that the example it has just spoken of has this label."""
+    if w <= 0.0:
+        return
+    if learners.kind[i] == TREE:
+        tree_learns(known.forest, learners.slot[i], 0, chunk, t, label, w, s)
+    else:
+        other_learns(known, learners.kind[i], learners.slot[i], chunk, t, label, w, s)
+
+
+@noinline
+def other_learns(known, kind, slot, chunk, t, label, w, s):
+    """What `learner_learns` does for learners that are not one tree."""
+    if kind == GROUP:
+        for g in range(s.p.size):
+            tree_learns(known.forest, slot + g, g, chunk, t, 1 if label == g else 0, w, s)
+    elif kind == MEMORY:
+        memory_learns(known.memory, slot, chunk.contexts[t], label, w)
+    elif kind == FOREIGN:
+        s.taught[slot, label] = w
+    elif kind != GIVEN:
+        for r in range(s.p.size):
+            said = s.p[r] if kind == LINEAR else s.evidence[r]
+            s.slopes[r] = w * (said - (1.0 if r == label else 0.0))
+        linear_learns(known.bank, slot, chunk.nominal[t], s.slopes, w, s.inputs, s.present)
+
+
+@merged
+def tree_learns(forest, tree, g, chunk, t, label, w, s):
+    """One tree learns the example it has just spoken of, as the g-th of those who did."""
+    place = s.gathered[PLACE]
+    learn(
+        forest,
+        tree,
+        s.node[g],
+        s.reached[g],
+        s.majority[g],
+        s.bayes[g],
+        s.x[place],
+        s.codes[place],
+        s.slots[place],
+        s.shape[place, 0],
+        s.shape[place, 1],
+        s.shape[place, 3],
+        label,
+        w,
+        # what a tree learns of the columns' spread includes this example
+        chunk.means[t + 1],
+        chunk.variances[t + 1],
+        s.split,
+    )
+
+
+@merged
+def label_set_learns(learners, known, i, chunk, t, order, size, gains, s):
+    """Learner i learns that the first `size` labels of `order` are relevant, each label with its importance in `gains`.
+
+    Trees take relevant labels one after the other, as in Section 4 of Jung and Tewari 2018. A tree may split between
+    two of them: each goes to the leaf that is there by then. Linear learners take one step for all.
+    """
+    if learners.kind[i] == LINEAR:
+        total = 0.0
+        for j in range(size):
+            total += gains[order[j]]
+        for j in range(order.size):
+            r = order[j]
+            s.slopes[r] = total * s.p[r] - (gains[r] if j < size else 0.0)
+        linear_learns(known.bank, learners.slot[i], chunk.nominal[t], s.slopes, total, s.inputs, s.present)
+    elif learners.kind[i] == BINARY:
+        most = 0.0
+        for j in range(order.size):
+            r = order[j]
+            s.slopes[r] = gains[r] * (s.evidence[r] - (1.0 if j < size else 0.0))
+            most = max(most, gains[r])
+        linear_learns(known.bank, learners.slot[i], chunk.nominal[t], s.slopes, most, s.inputs, s.present)
+    else:
+        for j in range(size):
+            learner_learns(learners, known, i, chunk, t, order[j], gains[order[j]], s)

@@ -1,0 +1,274 @@
+"""The values that a booster is made of: NamedTuples of arrays, and the codes that stand in them.
+
+Nothing else is remembered between calls, so that saving, copying and counting memory are each one piece of code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.kernels.state import state
+from edgewise.learners.foreign_copies import ForeignBank
+from edgewise.learners.forest.abreast import ABREAST, Abreast, make_abreast
+from edgewise.learners.forest.layout import Forest
+from edgewise.learners.forest.splitting import SplitRoom, make_split_room
+from edgewise.learners.label_memory import MemoryBank
+from edgewise.learners.linear import LinearBank
+from edgewise.learners.newton import Present, make_present
+from edgewise.loop.custom import NOTHING, Own
+from edgewise.theory.potential_tables import Potentials
+
+GRADIENT, POTENTIAL, POISSON, UNIFORM, OWN_RULE = 0, 1, 2, 3, 4
+COST, ARGMAX, PROBABILITY = 0, 1, 2
+LABEL_VOTES = {"cost": COST, "argmax": ARGMAX}
+VOTES = {**LABEL_VOTES, "probability": PROBABILITY}
+# Kinds of learner: a tree, a group of one-against-rest trees, votes given with the example, a linear learner, a memory
+# of labels, a linear learner per label, a learner of another library.
+TREE, GROUP, GIVEN, LINEAR, MEMORY, BINARY, FOREIGN = 0, 1, 2, 3, 4, 5, 6
+# Kinds from this number on are a user's own (`edgewise.loop.extending`), one for each class in order.
+OWN = 16
+# Columns of Committee.costs; POISSON keeps the weight of right and of wrong votes there.
+OF_VOTE, OF_RIGHT = 0, 1
+RIGHT, WRONG = 0, 1
+FOR, TO, PLACE = 0, 1, 2  # Scratch.gathered
+APART = 8  # columns of Trace.expert_labels and Trace.expert_losses beyond those of rows
+
+
+@state
+class Plan(NamedTuple):
+    """Which booster this is."""
+
+    n_labels: int
+    rule: int
+    loss: int
+    vote: int
+    follow: int
+    importance_bound: float  # w* of Algorithm 1
+    # GRADIENT only
+    importance_power: float
+    normalize_importance: bool
+    weight_low: float  # feasible set of learner weights
+    weight_high: float
+    restart: bool  # whether trees whose error rises begin anew
+    calibrate: bool = False  # whether scores are sharpened
+    single_experts: bool = False  # whether every learner alone is an expert too
+
+
+@state
+class Learners(NamedTuple):
+    """The learners in order: kind, where each one's state is (tree, linear learner or column), factor on importance.
+
+    Trees are counted in the forest of their block.
+    """
+
+    kind: np.ndarray
+    slot: np.ndarray
+    scale: np.ndarray
+
+
+@state
+class Committee(NamedTuple):
+    """What the booster itself remembers, per learner or expert."""
+
+    weight: np.ndarray  # alpha
+    mistakes: np.ndarray  # [E] of expert i, the first i learners together; of N + i, learner i alone, if E = 2N
+    costs: np.ndarray  # [N, 2] sums over rounds: cost of the vote, cost of the right label
+    importance: np.ndarray  # sum over rounds, before it is normalized
+    errors: np.ndarray  # [N, 3] error over about FAST and SLOW examples, and examples since the tree began
+    sharpness: np.ndarray  # [2, 1] `calibration`: logarithm of the factor on scores, and what its steps depend on
+
+
+@state
+class Chunk(NamedTuple):
+    """Examples in order. A label of -1 means: vote, do not learn."""
+
+    numeric: np.ndarray
+    nominal: np.ndarray
+    labels: np.ndarray
+    weights: np.ndarray
+    rounds: np.ndarray  # t, from 1
+    contexts: np.ndarray  # the labels before each example, as `label_memory` numbers them
+    uniforms: np.ndarray  # [n, 1] for the Hedge draw, [n, N] for POISSON
+    means: np.ndarray  # [n + 1] running mean and variance of each numeric column before each example, and at the end
+    variances: np.ndarray
+
+
+@state
+class Trace(NamedTuple):
+    """What happened, per example and learner; by learner first, as the loop goes."""
+
+    begun: np.ndarray  # [N] how many rows a learner has gone through together with others
+    scores: np.ndarray  # [n, k] of the expert reached so far
+    costs: np.ndarray  # [n, k] GRADIENT: cost row at these scores
+    odds: np.ndarray  # [n, k] GRADIENT, logistic loss: what cost rows are made of, see `costs_after_vote`
+    steps: np.ndarray  # [n] GRADIENT: how far learner weights move, but for a factor
+    factors: np.ndarray  # [N] GRADIENT: each learner's factor
+    rate: np.ndarray  # [n] POISSON: lambda
+    ahead: np.ndarray  # [n, 2] POTENTIAL: potential and importance at the votes so far
+    mean: np.ndarray  # [n, k] GRADIENT: scores of the experts so far, summed with their Hedge weights
+    total: np.ndarray  # [n, 2] sum of these weights, and the least loss that they are relative to
+    # [N, n] what learners did, or [0, n] where nobody asks: vote, alpha as used in this round, importance
+    votes: np.ndarray
+    learner_weights: np.ndarray
+    importances: np.ndarray
+    # [E, n + APART]: if rows began a power of two apart, all of a column would compete for the same places in the cache
+    expert_labels: np.ndarray
+    expert_losses: np.ndarray  # mistakes before this round
+    restarts: np.ndarray  # [N, n] whether the tree began anew after this example
+
+
+@state
+class Line(NamedTuple):
+    """What a booster remembers of W = ABREAST learners that go side by side, and scores on their way through them."""
+
+    at: np.ndarray  # [5] how far it has come (`lines`)
+    # [W] as in `Learners` and `Committee`; a lane without a learner has scale and weight 0
+    scale: np.ndarray
+    weight: np.ndarray
+    mistakes: np.ndarray
+    of_vote: np.ndarray
+    of_right: np.ndarray
+    importance: np.ndarray
+    # of the example in hand
+    factors: np.ndarray  # [W] what a vote multiplies the odds of a label by
+    gains: np.ndarray  # [W] what it adds to the score of a label
+    scores: np.ndarray  # [k, W] after the vote of each learner
+    odds: np.ndarray
+    costs: np.ndarray
+    told: np.ndarray  # [2, W] where these are found one by one: importance, and cost of the vote
+    best: np.ndarray  # [W] what each expert says
+
+
+def make_line(k: int) -> Line:
+    by_class = {name: np.zeros((k, ABREAST)) for name in ("scores", "odds", "costs")}
+    single = ("scale", "weight", "mistakes", "of_vote", "of_right", "importance", "factors", "gains", "best")
+    of_lanes = {name: np.zeros(ABREAST) for name in single}
+    return Line(at=np.zeros(5, np.int64), told=np.zeros((2, ABREAST)), **by_class, **of_lanes)
+
+
+@state
+class Scratch(NamedTuple):
+    """Working room of one kernel call."""
+
+    # What a tree sees of each row of a chunk, if several see the same, and in a place more of the row in hand, if not
+    x: np.ndarray  # [places, numeric features in fours]
+    codes: np.ndarray  # [places, nominal features]
+    slots: np.ndarray  # [places, 2, codes that are not missing] where they are counted, and their features' sums
+    # [places, 4] numeric features, nominal ones, whether no numeric value is missing, codes that are not missing
+    shape: np.ndarray
+    gathered: np.ndarray  # [3] FOR which tree all rows were, or -1, up TO which; PLACE of the row in hand
+    abreast: Abreast  # trees that go through the chunk side by side
+    line: Line
+    evidence: np.ndarray
+    shares: np.ndarray
+    scalings: np.ndarray
+    split: SplitRoom
+    p: np.ndarray
+    tree_p: np.ndarray
+    inputs: np.ndarray
+    present: Present
+    node: np.ndarray
+    reached: np.ndarray
+    majority: np.ndarray
+    bayes: np.ndarray
+    costs: np.ndarray
+    slopes: np.ndarray
+    alone: np.ndarray  # [k] scores of one learner
+    # [foreign learners, k] their distributions, which Python writes before a kernel asks; and the importance with which
+    # they are to learn each label, which Python hands on
+    said: np.ndarray
+    taught: np.ndarray
+
+
+NONE_ABREAST, NO_LINE = make_abreast(0, 0, 0), make_line(0)  # they take a third of the time that a scratch takes
+
+
+def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int, rows: int = 0) -> Scratch:
+    """Room for chunks of as many rows; 0 if each tree gathers rows for itself, and none go side by side."""
+    per_tree = forest.row.shape[1]
+    labels = max(k, per_tree)
+    return Scratch(
+        x=np.empty((rows + 1, forest.gauss.shape[2])),
+        codes=np.empty((rows + 1, forest.nominal.shape[1]), np.int32),
+        slots=np.empty((rows + 1, 2, forest.nominal.shape[1]), np.int64),
+        shape=np.empty((rows + 1, 4), np.int64),
+        gathered=np.array([-1, -1, 0]),
+        abreast=make_abreast(per_tree, forest.counts.shape[1], forest.nominal.shape[1]) if rows else NONE_ABREAST,
+        line=make_line(k) if rows else NO_LINE,
+        evidence=np.zeros(labels),
+        shares=np.zeros(forest.nominal.shape[1]),
+        scalings=np.zeros(labels, np.int64),
+        split=make_split_room(forest),
+        p=np.zeros(k),
+        tree_p=np.zeros(per_tree),
+        inputs=np.zeros(forest.moments.shape[1] + 1),
+        present=make_present(bank),
+        node=np.zeros(k, np.int64),
+        reached=np.zeros(k, np.int64),
+        majority=np.zeros(k, np.int64),
+        bayes=np.zeros(k, np.int64),
+        costs=np.zeros(k),
+        slopes=np.zeros(k),
+        alone=np.zeros(k),
+        said=np.zeros((n_foreign, k)),
+        taught=np.zeros((n_foreign, k)),
+    )
+
+
+def make_trace(n: int, n_learners: int, n_experts: int, k: int, kept: bool = False) -> Trace:
+    by_learner = (n_learners if kept else 0, n)  # written for every learner and example
+    by_expert = (n_experts, n + APART if n > 1 else 1)
+    return Trace(
+        begun=np.zeros(n_learners, np.int64),
+        scores=np.zeros((n, k)),
+        costs=np.zeros((n, k)),
+        odds=np.zeros((n, k)),
+        steps=np.zeros(n),
+        factors=np.ones(n_learners),
+        rate=np.zeros(n),
+        ahead=np.zeros((n, 2)),
+        mean=np.zeros((n, k)),
+        total=np.zeros((n, 2)),
+        votes=np.empty(by_learner, np.int32),
+        learner_weights=np.empty(by_learner),
+        importances=np.empty(by_learner),
+        expert_labels=np.empty(by_expert, np.int32),
+        expert_losses=np.empty(by_expert),
+        restarts=np.zeros((n_learners, n), bool),
+    )
+
+
+@state
+class Knowledge(NamedTuple):
+    """What the learners have learned, by kind."""
+
+    forest: Forest
+    bank: LinearBank
+    memory: MemoryBank
+    own: Own = NOTHING
+
+
+class Ensemble(NamedTuple):
+    """The whole state of a booster: what learning changes."""
+
+    plan: Plan
+    learners: Learners
+    committee: Committee
+    forests: list[Forest]  # one for each block of learners (`pipeline`); the first has the moments of the columns
+    bank: LinearBank
+    memory: MemoryBank
+    potentials: tuple[Potentials, ...]  # by block; tables and memo only: a function of the plan, not a memory
+    foreign: ForeignBank
+    own: Own = NOTHING
+
+
+def arrays(state: Any) -> Iterator[np.ndarray]:
+    """Every array of a state, which is arrays and numbers in tuples and lists."""
+    if isinstance(state, np.ndarray):
+        yield state
+    elif isinstance(state, tuple | list):
+        for part in state:
+            yield from arrays(part)

@@ -1,0 +1,1 @@
+"""The online boosters as estimators."""
