@@ -25,7 +25,7 @@ def eager(leaf="adaptive"):
 
 
 def alike():
-    """Trees that see the same columns, several of which take a row in turn (`learning.in_turn`)."""
+    """Trees that see the same columns, for which rows are gathered once."""
     return ew.HoeffdingTree((2, 8), (0.1, 0.9), (0.1, 0.9), leaf_prediction="adaptive", importance_scale=(2.0, 20.0))
 
 

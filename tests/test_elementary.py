@@ -9,8 +9,7 @@ import pytest
 from mpmath import mp, mpf
 
 from edgewise.kernels.compile import entry_point
-from edgewise.kernels.simd import WIDE, load_wide, store
-from edgewise.theory.elementary import HIGHEST, LOWEST, MANY, exp, exp_of_lanes
+from edgewise.theory.elementary import HIGHEST, LOWEST, MANY, exp
 from edgewise.theory.losses import LOGISTIC, cost_row
 from tests.naive import losses as naive
 
@@ -19,11 +18,6 @@ from tests.naive import losses as naive
 def exp_of_all(x, out):
     for i in range(x.size):
         out[i] = exp(x[i])
-
-
-@entry_point
-def exp_side_by_side(x, out):
-    store(out, 0, exp_of_lanes(load_wide(x)))
 
 
 def exps(x):
@@ -59,15 +53,6 @@ def test_a_value_does_not_depend_on_its_place_in_a_loop():
     whole = exps(x)
     for first, last in ((0, 1), (3, 10), (5, 22), (31, 67)):
         assert np.array_equal(exps(x[first:last].copy()), whole[first:last])
-
-
-@pytest.mark.plain
-@pytest.mark.parametrize("spread", [1e-9, 1.0, 300.0, 1e4])
-def test_side_by_side_is_one_by_one(spread):
-    x, out = np.random.default_rng(2).normal(scale=spread, size=WIDE), np.zeros(WIDE)
-    x[:2] = 0.0, -0.0
-    exp_side_by_side(x, out)
-    assert out.tolist() == exps(x).tolist()
 
 
 @pytest.mark.plain

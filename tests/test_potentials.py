@@ -11,8 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from edgewise.kernels.compile import entry_point
-from edgewise.kernels.simd import WIDE, load_wide
 from edgewise.theory import potential_tables
 from edgewise.theory import potentials as fast
 from tests.naive import potentials as naive
@@ -289,34 +287,6 @@ def test_states_stay_while_more_slots_are_taken_into_use() -> None:
     n = p.memo_next[0]
     assert p.memo_mask[0] + 1 >= n > 48
     assert n == len(np.unique(p.memo_keys[:n], axis=0))
-
-
-@entry_point
-def told_abreast(p, m, n, label, votes, named, state, out):
-    fast.judged_abreast(p, m, n, label, votes, load_wide(named), state, out)
-
-
-@pytest.mark.plain
-@pytest.mark.parametrize(("k", "n"), [(2, 20), (3, 25), (4, WIDE), (5, 3), (9, 40)])
-def test_learners_side_by_side_are_told_what_they_are_told_one_by_one(k: int, n: int) -> None:
-    rng = np.random.default_rng(k)
-    for direct, sure in ((False, 0.3), (True, 0.9)):
-        alone, abreast = (fast.zero_one_potentials(k, n, 0.1, memo_bits=6, direct=direct) for _ in range(2))
-        for label in range(k):
-            votes, states = np.zeros(k), np.zeros((2, 2))
-            for first in range(0, n, WIDE):
-                size = min(WIDE, n - first)
-                named, after, out = np.zeros(WIDE), np.zeros((k, WIDE)), np.zeros((2, WIDE))
-                named[:size] = np.where(rng.random(size) < sure, label, rng.integers(0, k, size))
-                expected = []
-                for g in range(size):
-                    vote, to_go = int(named[g]), n - 1 - first - g
-                    expected.append(fast.judged(alone, to_go, label, votes, vote, states[0]))
-                    votes[vote] += 1.0
-                    after[:, g] = votes
-                told_abreast(abreast, n - 1 - first, size, label, after, named, states[1], out)
-                assert out.T[:size].tolist() == [list(pair) for pair in expected]
-                assert states[0].tolist() == states[1].tolist()
 
 
 def test_a_crowded_memo_never_changes_a_result() -> None:

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import copy
-import gc
-import operator
 from typing import NamedTuple
 
 import numba
 import numpy as np
 import pytest
-from numba.core import compiler, event, ir
-from numba.core.postproc import PostProcessor
-from numba.core.types.functions import BaseFunction
 
-from edgewise.kernels import calm as _calm
-from edgewise.kernels import link as _inner
+from edgewise.kernels import link
 from edgewise.kernels.compile import entry_point, inlined, noinline
 from edgewise.kernels.state import state
 
@@ -192,126 +184,15 @@ def test_noinline_functions_stay_apart_and_inlined_ones_do_not():
     def called(x):
         return quartered(x) + halved(x)
 
-    function = numba.njit(nogil=True, error_model="numpy", _nrt=False, **_inner.ROUTINE)(called)
+    function = numba.njit(nogil=True, error_model="numpy", **link.ENTRY)(called)
     assert function(8.0) == 6.0
     calls = [line for line in function.inspect_llvm(function.signatures[0]).splitlines() if " call " in line]
     assert any("quartered" in line for line in calls)
     assert not any("halved" in line for line in calls)
 
 
-@compiled
-def test_what_is_left_out_of_compiling_is_what_numba_has():
-    """So that a pass of another name is noticed: it would be done in vain again."""
-    passes: list[str] = []
-
-    class Listed(_inner.Compiler):
-        def define_pipelines(self):
-            pipelines = super().define_pipelines()
-            passes.extend(one.name() for pipeline in pipelines for one, _ in pipeline.passes)
-            return pipelines
-
-    assert numba.njit(pipeline_class=Listed)(lambda x: x + 1)(1) == 2
-    assert set(_inner.NEEDLESS) <= set(passes)
-
-
-@compiled
-def test_what_operators_mean_is_asked_once_while_compiling_and_as_ever_after():
-    resolve = BaseFunction.get_call_type
-    asked = []
-
-    def counted(function, context, args, kws):
-        asked.append((function.typing_key, args))
-        return resolve(function, context, args, kws)
-
-    def sums(x, i):
-        return (x[i] + x[i + 1]) + (x[i + 2] + x[i + 3]) * max(x[0], 1.0), i + 1
-
-    # not `entry_point`: what is found on disk is not compiled
-    compiled = numba.njit(nogil=True, error_model="numpy", _nrt=False, **_inner.ROUTINE)(sums)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(BaseFunction, "get_call_type", counted)
-        assert compiled(np.arange(5.0), 1) == ((1.0 + 2.0) + (3.0 + 4.0), 2)
-        assert BaseFunction.get_call_type is counted
-    looks = [args for function, args in asked if function is operator.getitem]
-    assert 0 < len(looks) == len(set(looks))
-    assert compiled(np.arange(5), np.int32(1)) == ((1 + 2) + (3 + 4), 2)  # other types, other meanings
-
-
-@compiled
-def test_an_error_while_compiling_leaves_numba_as_it_was():
-    def changed():
-        return [BaseFunction.get_call_type, PostProcessor.run, event.start_event, event.end_event, gc.get_threshold()]
-
-    before = changed()
-
-    @entry_point
-    def no_sum(x):
-        return x + "one"
-
-    with pytest.raises(numba.TypingError):
-        no_sum(1.0)
-    assert changed() == before
-    assert not any("__deepcopy__" in vars(of) for of in (ir.Scope, ir.Loc))
-
-
-def looped(x, n):
-    total = x
-    for i in range(n):
-        if i % 2 == 0:
-            total = total + i
-        else:
-            total = total * 2.0
-    return total
-
-
-@compiled
-def test_a_scope_is_copied_as_numba_copies_it():
-    whole = compiler.run_frontend(looped)
-    for block in whole.blocks.values():
-        scope = block.scope
-        scope.redefine("total", scope.loc)
-        ours, theirs = _calm.copy_of_scope(scope, {}), copy.deepcopy(scope)
-        assert ours == theirs
-        assert ours.localvars._con.keys() == theirs.localvars._con.keys()
-        assert all(variable.scope is ours for variable in ours.localvars._con.values())
-        ours.redefine("total", scope.loc)
-        assert ours != scope == theirs
-
-
-@compiled
-def test_the_same_code_comes_out_of_calm_compiling():
-    """Of a function with branches and loops, merged into another."""
-    merged = numba.njit(inline="always")(looped)
-
-    def twice(x, n):
-        return merged(x, n) + merged(x + 1.0, n + 1)
-
-    made = []
-    for calm in (contextlib.nullcontext, _calm.calm):
-        function = numba.njit(error_model="numpy", _nrt=False)(twice)
-        with calm():
-            function.compile((numba.float64, numba.int64))
-        made.append(function.inspect_asm((numba.float64, numba.int64)))
-    assert len(set(map(instructions, made))) == 1
-
-
-def instructions(assembly: str) -> tuple[str, ...]:
-    """The operations of a program, without the names of places and functions, which are new each time."""
-    return tuple(line.split()[0] for line in assembly.splitlines() if line.startswith("\t") and line[1:2].isalpha())
-
-
 def place(array, table, i, j):
     table[i, j] = array[i] + table[j, i]
-
-
-@compiled
-def test_indices_are_not_looked_at_whether_they_are_negative():
-    """An index that is negative is less than 0: the comparison that Numba writes, and we do not."""
-    arguments = numba.float64[::1], numba.float64[:, ::1], numba.int32, numba.int64
-    for options, asks in (({}, True), (_inner.ROUTINE, False)):
-        function = numba.njit(nogil=True, error_model="numpy", _nrt=False, **options)(place)
-        function.compile(arguments)
-        assert ("icmp slt" in function.inspect_llvm(arguments)) == asks
 
 
 @pytest.mark.plain

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edgewise.theory import losses as kernels
+from edgewise.theory.experts import smallest, voted
 from tests.naive import losses as naive
 
 CODES = {"logistic": kernels.LOGISTIC, "exponential": kernels.EXPONENTIAL, "square_hinge": kernels.SQUARE_HINGE}
@@ -195,3 +196,17 @@ def test_cost_rows_far_beyond_what_odds_can_hold_and_back(sign, k):
     _, wrong = costs_after(k, 1, [(other, 2.0 * sign)] * 1000 + [(other, -2.0 * sign)] * 999)
     expected_scores = [2.0 * sign if l == other else 0.0 for l in range(k)]
     assert wrong == pytest.approx(naive.cost_matrix("logistic", expected_scores)[1], rel=1e-11)
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("n", range(1, 14))
+def test_least_and_heaviest_of_experts(n):
+    rng = np.random.default_rng(n)
+    for _ in range(20):
+        losses = rng.integers(0, 9, n).astype(float)
+        assert smallest(losses) == losses.min()
+        weights, labels, shares = rng.random(n), rng.integers(0, 3, n).astype(np.int32), np.ones(3)
+        expected = np.zeros(3)
+        for label, weight in zip(labels, weights, strict=True):
+            expected[label] += weight
+        assert voted(weights, labels, shares) == expected.argmax()

@@ -34,7 +34,7 @@ def cache_folder() -> Path:
     """Where compiled kernels are kept: `NUMBA_CACHE_DIR` if set, else the user's cache, keyed by the sources."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     root = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "edgewise"
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(f"{link.in_use()} {compiler.config.BOUNDSCHECK}".encode())
     for path in kernel_sources():
         digest.update(path.read_bytes())
     return root / f"kernels-{digest.hexdigest()[:16]}"
@@ -54,38 +54,37 @@ def noinline(function: Function) -> Function:
 
 
 def merged(function: Function) -> Function:
-    """A kernel that is merged into its caller before anything is compiled.
+    """Compile a function that Numba merges into its caller before anything is compiled.
 
     For what stands between an entry point and its kernels: fields of states that it reads are then read once, where
-    the entry point begins. Merging itself is slow in Numba: not for small and often called ones.
+    the entry point begins. Merging itself is slow in Numba: not for small and often called functions.
     """
-    return _compiled(function, inline="always")
+    return _compiled(function, inline="always", **link.ENTRY)
 
 
 def entry_point(function: Function) -> Function:
     """Compile a function that Python calls: cached on disk, without the GIL, IEEE arithmetic in the written order.
 
-    `error_model="numpy"` lets loops with a division vectorize; nothing here may rely on ZeroDivisionError.
-    `_nrt=False` leaves out Numba's reference counting, which costs small kernels more in atomic increments than their
-    work does. So a kernel may not make arrays; whoever calls it from Python gives it the room it needs.
+    `error_model="numpy"` lets loops with a division vectorize; nothing here may rely on ZeroDivisionError. A kernel
+    makes no arrays (`link`): whoever calls it from Python gives it a workspace.
     """
-    return _compiled(function, **link.ROUTINE)
+    return _compiled(function, **link.ENTRY)
 
 
 def in_memory(function: Function) -> Function:
-    """A `inlined` function that is not kept on disk: for code that the key of the cache does not cover."""
-    return compiler.njit(nogil=True, error_model="numpy", _nrt=False, forceinline=True)(function)
+    """An `inlined` function that is not kept on disk: for code that the key of the cache does not cover."""
+    return compiler.njit(nogil=True, error_model="numpy", forceinline=True, **link.ENTRY)(function)
 
 
 def entry_point_in(folder: str) -> Callable[[Function], Function]:
     """`entry_point` for code that the cache key does not cover: cached in a folder of its own."""
-    return lambda function: _compiled(function, str(Path(CACHE) / folder), **link.ROUTINE)
+    return lambda function: _compiled(function, str(Path(CACHE) / folder), **link.ENTRY)
 
 
 def _compiled(function: Function, folder: str = CACHE, **options: Any) -> Function:
     before = compiler.config.CACHE_DIR
     compiler.config.CACHE_DIR = folder
     try:
-        return compiler.njit(cache=True, nogil=True, error_model="numpy", _nrt=False, **options)(function)
+        return compiler.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
     finally:
         compiler.config.CACHE_DIR = before

@@ -1,9 +1,9 @@
 """Four numbers side by side: how kernels treat several features or labels in one step.
 
 LLVM turns a loop over an array into such steps by itself where the loop is long; where there are seven features or four
-labels it does not. Here a kernel says so: `load` takes four numbers of an array, the operators and the functions below
+labels it does not. Here a kernel says so: `load4` takes four numbers of an array, the operators and the functions below
 work on each of the four, and `store` writes them back. A single number stands for four equal ones. Arrays are made so
-long that the last four are whole (`in_fours`). Where there are more of a kind, `load_broad` takes eight and `load_wide`
+long that the last four are whole (`round_up_4`). Where there are more of a kind, `load_broad` takes eight and `load_wide`
 sixteen; the processor takes as many steps as it needs. In plain Python the lanes are a NumPy array.
 """
 
@@ -24,51 +24,39 @@ from numba.extending import register_model
 
 WIDTH = 4
 BROAD = 8
-WIDE = 16
-ROUNDING = 6755399441055744.0  # 1.5 * 2**52: added to a small number, it leaves its whole part in the last bits
 
 # -- what kernels and plain Python call --------------------------------------------------------------------------------
 
 
-def in_fours(n: int) -> int:
+def round_up_4(n: int) -> int:
     """The least multiple of four that is not below n: how long an array of n numbers is made."""
     return -(-n // WIDTH) * WIDTH
 
 
-def in_eights(n: int) -> int:
+def round_up_8(n: int) -> int:
     """The least multiple of eight that is not below n."""
     return -(-n // BROAD) * BROAD
 
 
-def lanes(value):
+def splat4(value):
     """Four times the same number."""
     return np.full(WIDTH, value)
 
 
-def wide(value):
-    """So many times the same number, as `load_wide` takes."""
-    return np.full(WIDE, value)
-
-
-def load(array, first):
+def load4(array, first):
     """array[first] and the three after it."""
     return array[first : first + WIDTH].copy()
 
 
-def broad(value):
+def splat8(value):
     """Eight times the same number."""
     return np.full(BROAD, value)
 
 
-def load_broad(array, first):
+def load8(array, first):
     """array[first] and the seven after it; beyond the end of a row, whatever is there."""
     part = array[first : first + BROAD]
     return np.concatenate([part, np.zeros(BROAD - part.size)])
-
-
-def load_wide(array):
-    """The first numbers of an array, WIDE of them."""
-    return array[:WIDE].copy()
 
 
 def store(array, first, x):
@@ -76,33 +64,33 @@ def store(array, first, x):
     array[first : first + (np.size(x) if np.ndim(x) else WIDTH)] = x
 
 
-def gathered(array, indices, first, n):
+def gather4(array, indices, first, n):
     """array[indices[first]] and so on, of n indices; beyond, what the last of them leads to."""
     return np.array([array[indices[min(first + lane, n - 1)]] for lane in range(WIDTH)])
 
 
-def leading(count, x, rest):
+def mask_tail(count, x, rest):
     """The first `count` lanes; others from `rest`."""
     width = max(np.size(x), np.size(rest))
     return np.where(np.arange(width if width > 1 else WIDTH) < count, x, rest)
 
 
-def least(a, b):
+def minimum(a, b):
     """The smaller of two; a where one of them is no number."""
     return np.where(b < a, b, a)
 
 
-def largest(a, b):
+def maximum(a, b):
     """The larger of two; a where one of them is no number."""
     return np.where(a < b, b, a)
 
 
-def fused(a, b, c):
+def fma(a, b, c):
     """a * b + c, rounded once where the processor can: only for what may be off by a rounding."""
     return a * b + c
 
 
-def root(x):
+def sqrt(x):
     """The square root, of numbers that are not negative."""
     return np.sqrt(x)
 
@@ -112,49 +100,34 @@ def where_less(a, b, yes, no):
     return np.where(a < b, yes, no)
 
 
-def where_equal(a, b, yes, no):
-    """`yes` where a = b, `no` elsewhere."""
-    return np.where(a == b, yes, no)
-
-
-def where_known(a, yes, no):
+def where_not_nan(a, yes, no):
     """`yes` where a is a number, else `no`."""
     return np.where(a == a, yes, no)
 
 
-def some_less(a, b):
+def any_less(a, b):
     """Whether a < b anywhere."""
     return bool((a < b).any())
 
 
-def all_known(a):
+def no_nan(a):
     """Whether all are numbers."""
     return bool((a == a).all())
 
 
-def total(x):
+def reduce_sum(x):
     """The sum of all four."""
     return (x[0] + x[1]) + (x[2] + x[3])
 
 
-def product(x):
+def reduce_product(x):
     """The product of all four."""
     return (x[0] * x[1]) * (x[2] * x[3])
 
 
-def bottom(x):
+def reduce_min(x):
     """The least of all four."""
     return min(min(x[0], x[1]), min(x[2], x[3]))
-
-
-def shifted(x, first):
-    """A number, and all lanes but the last: each has what the one before had."""
-    return np.concatenate([[first], x[:-1]])
-
-
-def power_of_two(x):
-    """2**n of numbers that have the whole number n in the bits of their fractions, as 1.5 * 2**52 + n has."""
-    return np.ldexp(1.0, (x - ROUNDING).astype(int))
 
 
 def exponent(x):
@@ -171,7 +144,6 @@ def fraction(x):
 
 DOUBLE, INT, SHORT = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
 VECTOR, WHOLE = (ir.VectorType(of, WIDTH) for of in (DOUBLE, INT))
-WIDE_VECTOR = ir.VectorType(DOUBLE, WIDE)
 # Bits of numbers: a number with the exponent of HOLDER has a whole number below 2**52 in its last bits.
 FRACTION_BITS = 52
 HOLDER, ONE, FRACTION = 0x433 << FRACTION_BITS, 0x3FF << FRACTION_BITS, (1 << FRACTION_BITS) - 1
@@ -190,7 +162,7 @@ class LanesType(types.Type):
         return Conversion.safe if isinstance(other, types.Number) else None
 
 
-LANES, BROAD_LANES, WIDE_LANES = LanesType(WIDTH), LanesType(BROAD), LanesType(WIDE)
+LANES, LANES8 = LanesType(WIDTH), LanesType(BROAD)
 
 
 @register_model(LanesType)
@@ -268,34 +240,24 @@ def intrinsic(builder: Any, name: str, result: ir.Type, *values: Any) -> Any:
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), values)
 
 
-@compiled(lanes, LANES, LANES)
-def emit_lanes(builder: Any, value: Any) -> Any:
+@compiled(splat4, LANES, LANES)
+def emit_splat4(builder: Any, value: Any) -> Any:
     return value
 
 
-@compiled(wide, WIDE_LANES, WIDE_LANES)
-def emit_wide(builder: Any, value: Any) -> Any:
+@compiled(splat8, LANES8, LANES8)
+def emit_splat8(builder: Any, value: Any) -> Any:
     return value
 
 
-@compiled(broad, BROAD_LANES, BROAD_LANES)
-def emit_broad(builder: Any, value: Any) -> Any:
-    return value
-
-
-@compiled(load_broad, BROAD_LANES, NUMBERS, types.intp)
-def emit_load_broad(builder: Any, data: Any, first: Any) -> Any:
+@compiled(load8, LANES8, NUMBERS, types.intp)
+def emit_load8(builder: Any, data: Any, first: Any) -> Any:
     kind = ir.VectorType(DOUBLE, BROAD).as_pointer()
     return builder.load(builder.bitcast(builder.gep(data, [first]), kind), align=8)
 
 
-@compiled(load_wide, WIDE_LANES, NUMBERS)
-def emit_load_wide(builder: Any, data: Any) -> Any:
-    return builder.load(builder.bitcast(data, WIDE_VECTOR.as_pointer()), align=8)
-
-
-@compiled(load, LANES, NUMBERS, types.intp)
-def emit_load(builder: Any, data: Any, first: Any) -> Any:
+@compiled(load4, LANES, NUMBERS, types.intp)
+def emit_load4(builder: Any, data: Any, first: Any) -> Any:
     return builder.load(builder.bitcast(builder.gep(data, [first]), VECTOR.as_pointer()), align=8)
 
 
@@ -305,8 +267,8 @@ def emit_store(builder: Any, data: Any, first: Any, x: Any) -> Any:
     return ir.Constant(ir.IntType(8).as_pointer(), None)
 
 
-@compiled(gathered, LANES, NUMBERS, INDICES, types.intp, types.intp)
-def emit_gathered(builder: Any, data: Any, indices: Any, first: Any, n: Any) -> Any:
+@compiled(gather4, LANES, NUMBERS, INDICES, types.intp, types.intp)
+def emit_gather4(builder: Any, data: Any, indices: Any, first: Any, n: Any) -> Any:
     x, last = ir.Constant(VECTOR, ir.Undefined), builder.sub(n, INT(1))
     for lane in range(WIDTH):
         place = builder.add(first, INT(lane))
@@ -317,28 +279,28 @@ def emit_gathered(builder: Any, data: Any, indices: Any, first: Any, n: Any) -> 
     return x
 
 
-@compiled(leading, LANES, types.intp, LANES, LANES)
-def emit_leading(builder: Any, count: Any, x: Any, rest: Any) -> Any:
+@compiled(mask_tail, LANES, types.intp, LANES, LANES)
+def emit_mask_tail(builder: Any, count: Any, x: Any, rest: Any) -> Any:
     return builder.select(mask_of(builder, count, x.type.count), x, rest)
 
 
-@compiled(least, LANES, LANES, LANES)
-def emit_least(builder: Any, a: Any, b: Any) -> Any:
+@compiled(minimum, LANES, LANES, LANES)
+def emit_minimum(builder: Any, a: Any, b: Any) -> Any:
     return builder.select(builder.fcmp_ordered("<", b, a), b, a)
 
 
-@compiled(largest, LANES, LANES, LANES)
-def emit_largest(builder: Any, a: Any, b: Any) -> Any:
+@compiled(maximum, LANES, LANES, LANES)
+def emit_maximum(builder: Any, a: Any, b: Any) -> Any:
     return builder.select(builder.fcmp_ordered("<", a, b), b, a)
 
 
-@compiled(fused, LANES, LANES, LANES, LANES)
-def emit_fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
+@compiled(fma, LANES, LANES, LANES, LANES)
+def emit_fma(builder: Any, a: Any, b: Any, c: Any) -> Any:
     return intrinsic(builder, f"llvm.fmuladd.v{a.type.count}f64", a.type, a, b, c)
 
 
-@compiled(root, LANES, LANES)
-def emit_root(builder: Any, x: Any) -> Any:
+@compiled(sqrt, LANES, LANES)
+def emit_sqrt(builder: Any, x: Any) -> Any:
     return intrinsic(builder, f"llvm.sqrt.v{x.type.count}f64", x.type, x)
 
 
@@ -347,24 +309,19 @@ def emit_where_less(builder: Any, a: Any, b: Any, yes: Any, no: Any) -> Any:
     return builder.select(builder.fcmp_ordered("<", a, b), yes, no)
 
 
-@compiled(where_equal, LANES, LANES, LANES, LANES, LANES)
-def emit_where_equal(builder: Any, a: Any, b: Any, yes: Any, no: Any) -> Any:
-    return builder.select(builder.fcmp_ordered("==", a, b), yes, no)
-
-
-@compiled(where_known, LANES, LANES, LANES, LANES)
-def emit_where_known(builder: Any, a: Any, yes: Any, no: Any) -> Any:
+@compiled(where_not_nan, LANES, LANES, LANES, LANES)
+def emit_where_not_nan(builder: Any, a: Any, yes: Any, no: Any) -> Any:
     return builder.select(builder.fcmp_ordered("ord", a, a), yes, no)
 
 
-@compiled(some_less, types.boolean, LANES, LANES)
-def emit_some_less(builder: Any, a: Any, b: Any) -> Any:
+@compiled(any_less, types.boolean, LANES, LANES)
+def emit_any_less(builder: Any, a: Any, b: Any) -> Any:
     less = builder.fcmp_ordered("<", a, b)
     return intrinsic(builder, f"llvm.vector.reduce.or.v{a.type.count}i1", ir.IntType(1), less)
 
 
-@compiled(all_known, types.boolean, LANES)
-def emit_all_known(builder: Any, a: Any) -> Any:
+@compiled(no_nan, types.boolean, LANES)
+def emit_no_nan(builder: Any, a: Any) -> Any:
     return intrinsic(builder, "llvm.vector.reduce.and.v4i1", ir.IntType(1), builder.fcmp_ordered("ord", a, a))
 
 
@@ -373,36 +330,23 @@ def folded(builder: Any, x: Any, fold: Callable[..., Any]) -> Any:
     return fold(fold(a, b), fold(c, d))
 
 
-@compiled(total, types.float64, LANES)
-def emit_total(builder: Any, x: Any) -> Any:
+@compiled(reduce_sum, types.float64, LANES)
+def emit_reduce_sum(builder: Any, x: Any) -> Any:
     return folded(builder, x, builder.fadd)
 
 
-@compiled(product, types.float64, LANES)
-def emit_product(builder: Any, x: Any) -> Any:
+@compiled(reduce_product, types.float64, LANES)
+def emit_reduce_product(builder: Any, x: Any) -> Any:
     return folded(builder, x, builder.fmul)
 
 
-@compiled(bottom, types.float64, LANES)
-def emit_bottom(builder: Any, x: Any) -> Any:
+@compiled(reduce_min, types.float64, LANES)
+def emit_reduce_min(builder: Any, x: Any) -> Any:
     return folded(builder, x, lambda a, b: builder.select(builder.fcmp_ordered("<", b, a), b, a))
-
-
-@compiled(shifted, LANES, LANES, types.float64)
-def emit_shifted(builder: Any, x: Any, first: Any) -> Any:
-    places = ir.Constant(ir.VectorType(SHORT, x.type.count), [x.type.count, *range(x.type.count - 1)])
-    return builder.shuffle_vector(x, all_equal(builder, first, x.type.count), places)
 
 
 def whole(value: int, width: int = WIDTH) -> Any:
     return ir.Constant(ir.VectorType(INT, width), [value] * width)
-
-
-@compiled(power_of_two, LANES, LANES)
-def emit_power_of_two(builder: Any, x: Any) -> Any:
-    width = x.type.count
-    bits = builder.add(builder.bitcast(x, ir.VectorType(INT, width)), whole(BIAS, width))
-    return builder.bitcast(builder.shl(bits, whole(FRACTION_BITS, width)), x.type)
 
 
 @compiled(exponent, LANES, LANES)

@@ -34,7 +34,7 @@ from edgewise.learners.forest.layout import enlarged, has_room, room_needed
 from edgewise.learners.forest.statistics import count_moments
 from edgewise.loop.extending import with_own
 from edgewise.loop.learning import learner_learns, learner_returns, learner_speaks
-from edgewise.loop.rules import cheapest_vote, clipped, cost_of_vote, take_vote
+from edgewise.loop.rules.votes import add_vote, cheapest_vote, clipped, cost_of_vote
 from edgewise.loop.state import (
     ARGMAX,
     COST,
@@ -165,7 +165,7 @@ def vote_in_round(plan, learners, committee, potentials, known, chunk, t, in_sco
         if plan.vote == PROBABILITY:
             for l in range(k):
                 cast.shares[t, i, l] = s.p[l]
-        take_vote(plan, scores, vote, s.p, alpha)
+        add_vote(plan, scores, vote, s.p, alpha)
         cast.experts[t, i] = heaviest(scores)
         if in_scores and plan.rule == GRADIENT:
             blend(i == 0, committee.mistakes[i], scores, mean, room.total)
@@ -211,7 +211,7 @@ def learn_round(plan, learners, committee, potentials, known, chunk, t, cast, s,
         tamed(costs, plan.clip, plan.grain, room.tame)
         label = taught_label(room.tame, cast.shown[t], cast.correct[t], cast.uniforms[t, OF_TIES + i])
         w = surplus(room.tame, label) / plan.importance_bound
-        take_vote(plan, scores, vote, share, cast.weights[t, i])
+        add_vote(plan, scores, vote, share, cast.weights[t, i])
         if plan.rule == GRADIENT:
             random_costs(plan.loss, scores, kept, costs, s.evidence)
             step = weight_step(plan, n_learners, i, chunk.rounds[t], cast.rates[t])

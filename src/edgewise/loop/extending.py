@@ -20,7 +20,8 @@ from edgewise.learners.weak_learner import Example
 from edgewise.loop.custom import Own, Round
 from edgewise.loop.fingerprint import fingerprint
 from edgewise.loop.learning import learner_learns, learner_returns, learner_speaks
-from edgewise.loop.rules import take_vote, uniform_step
+from edgewise.loop.rules.uniform import uniform_step
+from edgewise.loop.rules.votes import add_vote
 from edgewise.loop.state import OWN, Knowledge
 from edgewise.theory.experts import heaviest
 
@@ -139,11 +140,11 @@ def _rule(of: Any) -> dict[Kernel, Kernel]:
 
     def own_step(plan, committee, rule, i, scores, vote, p, chunk, t):
         if chunk.labels[t] < 0:
-            take_vote(plan, scores, vote, p, committee.weight[i])
+            add_vote(plan, scores, vote, p, committee.weight[i])
             return 0.0
         now = Round(chunk.rounds[t], chunk.labels[t], chunk.weights[t], chunk.uniforms[t])
         w = float(importance(of(*rule), i, scores, now))
-        take_vote(plan, scores, vote, p, committee.weight[i])
+        add_vote(plan, scores, vote, p, committee.weight[i])
         committee.weight[i] = learner_weight(of(*rule), i, scores, vote, p, now)
         return w
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from edgewise.kernels.compile import inlined, merged, noinline
-from edgewise.kernels.simd import WIDTH, all_known, gathered, leading, store
-from edgewise.learners.forest.abreast import IN_TURN, small
+from edgewise.kernels.simd import WIDTH, gather4, mask_tail, no_nan, store
 from edgewise.learners.forest.distribution import leaf_labels, leaf_probabilities
 from edgewise.learners.forest.growing import find_leaf, learn
-from edgewise.learners.forest.layout import ADAPTIVE, MAJORITY, MIXED, NO_LIMIT
+from edgewise.learners.forest.layout import ADAPTIVE, MAJORITY, MIXED
 from edgewise.learners.label_memory import memory_learns, memory_speaks
 from edgewise.learners.linear import binary_speaks, linear_learns, linear_speaks
-from edgewise.loop.state import BINARY, FOR, FOREIGN, GIVEN, GROUP, LINEAR, MEMORY, PLACE, TO, TREE
+from edgewise.loop.state import BINARY, FOR, FOREIGN, GIVEN, GROUP, LINEAR, MEMORY, PLACE, TREE
 from edgewise.theory.experts import heaviest
 
 
@@ -29,9 +28,9 @@ def gather(forest, tree, numeric, nominal, s, place):
         m += 1
     complete = True
     for j in range(0, m, WIDTH):
-        value = gathered(numeric, columns, j, m)
-        complete = complete and all_known(value)
-        store(x, j, leading(m - j, value, 0.0))
+        value = gather4(numeric, columns, j, m)
+        complete = complete and no_nan(value)
+        store(x, j, mask_tail(m - j, value, 0.0))
     columns, offset = forest.nominal[tree], forest.offset[tree]
     c, told = 0, 0
     while c < columns.size and columns[c] >= 0:
@@ -86,32 +85,6 @@ def gather_ahead(learners, forest, i, end, chunk, s):
         for t in range(chunk.labels.size):
             gather(forest, tree, chunk.numeric[t], chunk.nominal[t], s, t)
         s.gathered[FOR] = tree
-    s.gathered[TO] = s.gathered[FOR]
-
-
-@noinline
-def in_turn(learners, forest, i, end, begun, rows, s):
-    """How many trees from learner i on go through a chunk together: all of them take a row before any takes the next.
-
-    A tree cannot vote on a row before it has learned the one before, and then waits for what it has just stored. While
-    others have their turn, the wait is over. They must be so small that they stay in the cache together. Every order
-    that keeps a learner's rows and a row's learners in theirs gives the same numbers (docs/theory.md, 1).
-    """
-    n, tree = 1, learners.slot[i]
-    if learners.kind[i] == TREE and s.gathered[FOR] == tree and rows > 1:
-        while n < IN_TURN and small(forest) and may_follow(learners, forest, i, i + n, end, begun):
-            n += 1
-        s.gathered[TO] = tree + n - 1
-    return n
-
-
-@inlined
-def may_follow(learners, forest, i, j, end, begun):
-    """Whether learner j is a tree that has come as far as tree i, and sees the same."""
-    if j >= end or learners.kind[j] != TREE or begun[j] != begun[i]:
-        return False
-    a, b = learners.slot[i], learners.slot[j]
-    return forest.row_limit[a] == NO_LIMIT and forest.row_limit[b] == NO_LIMIT and same_columns(forest, a, b)
 
 
 @merged
@@ -147,7 +120,7 @@ def learner_speaks(learners, known, i, chunk, t, in_full, s):
     if learners.kind[i] != TREE:
         other_speaks(known, learners.kind[i], slot, chunk, t, s)
         return heaviest(s.p)
-    if s.gathered[FOR] <= slot <= s.gathered[TO]:
+    if s.gathered[FOR] == slot:
         s.gathered[PLACE] = t
     else:
         gather(forest, slot, chunk.numeric[t], chunk.nominal[t], s, aside(s))

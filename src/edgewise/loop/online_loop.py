@@ -1,4 +1,4 @@
-"""The one game behind all online boosters, over a chunk of examples.
+"""The online loop over a chunk of labeled examples: the schema behind all boosters of single labels.
 
     for each example x_t:
         every learner votes on x_t
@@ -10,16 +10,15 @@
 
 Learner i in round t needs only its own past and the scores of learners 1..i-1 in round t, so the two loops may be
 exchanged: learner 1 goes through the whole chunk, then learner 2, and so on. The result is the same, number for
-number, as one example at a time, and each tree stays in the processor's cache. Small trees go through it a few at a
-time, row by row in turn (`learning.in_turn`), for what one of them has just learned is what it waits for next.
+number, as one example at a time, and each tree stays in the processor's cache (docs/theory.md, 1).
 
-| rule      | booster                                  | cost from               | learner weight           |
-|-----------|------------------------------------------|-------------------------|--------------------------|
-| GRADIENT  | Adaboost.OLM (Jung et al. 2017, Alg. 2)  | gradient of the loss    | online gradient descent  |
-| POTENTIAL | OnlineMBBM (Jung et al. 2017, Alg. 1)    | exact 0-1 potential     | 1                        |
-| POISSON   | Online boosting (Oza 2005, Figure 2)     | lambda                  | log((1 - e)/e)           |
-| UNIFORM   | the learners alone                       |                         | 1/N                      |
-| OWN_RULE  | a user's own (`boosting_rule`)           | the rule's `importance` | its `learner_weight`     |
+| rule      | booster               | cost from               | learner weight          | file                 |
+|-----------|-----------------------|-------------------------|-------------------------|----------------------|
+| GRADIENT  | Adaboost.OLM          | gradient of the loss    | online gradient descent | `rules.adaboost_olm` |
+| POTENTIAL | OnlineMBBM            | exact 0-1 potential     | 1                       | `rules.online_mbbm`  |
+| POISSON   | Oza's online boosting | lambda                  | log((1 - e)/e)          | `rules.oza_boost`    |
+| UNIFORM   | the learners alone    |                         | 1/N                     | `rules.uniform`      |
+| OWN_RULE  | a user's own          | the rule's `importance` | its `learner_weight`    | `extending`          |
 """
 
 from __future__ import annotations
@@ -28,26 +27,21 @@ from collections.abc import Generator
 
 import numpy as np
 
-from edgewise.kernels.compile import entry_point, noinline
+from edgewise.kernels.compile import entry_point, inlined, merged
 from edgewise.learners.forest.growing import restart
 from edgewise.learners.forest.layout import has_room
 from edgewise.learners.forest.statistics import count_moments
 from edgewise.learners.label_memory import next_context
 from edgewise.loop.calibration import learn_sharpness, sharpen
 from edgewise.loop.extending import with_own
-from edgewise.loop.learning import gather_ahead, in_turn, learner_learns, learner_speaks
-from edgewise.loop.lines import LANE, ROW, go_on, in_lines, line_up, step_in
-from edgewise.loop.rules import (
-    cheapest_vote,
-    drifted,
-    fill_steps,
-    gradient_round,
-    oza_weight,
-    poisson,
-    potential_round,
-    take_vote,
-    uniform_step,
-)
+from edgewise.loop.learning import gather_ahead, learner_learns, learner_speaks
+from edgewise.loop.rules.adaboost_olm import fill_steps, gradient_round
+from edgewise.loop.rules.drift import drifted
+from edgewise.loop.rules.experts import count_expert, count_single_expert
+from edgewise.loop.rules.online_mbbm import potential_round
+from edgewise.loop.rules.oza_boost import poisson_round
+from edgewise.loop.rules.uniform import uniform_step
+from edgewise.loop.rules.votes import cheapest_vote
 from edgewise.loop.schedule import Place, play_blocks
 from edgewise.loop.state import (
     ARGMAX,
@@ -56,10 +50,8 @@ from edgewise.loop.state import (
     GROUP,
     POISSON,
     POTENTIAL,
-    RIGHT,
     TREE,
     UNIFORM,
-    WRONG,
     Chunk,
     Ensemble,
     Knowledge,
@@ -67,125 +59,57 @@ from edgewise.loop.state import (
     Trace,
     make_trace,
 )
-from edgewise.theory.experts import BEST, DRAW, blend, drawn, expert_weights, heaviest, voted
+from edgewise.theory.experts import BEST, DRAW, drawn, expert_weights, heaviest, voted
 
 
-@noinline
-def learner_alone(plan, committee, i, vote, alpha, averaged, chunk, trace, t, s):
-    """Let learner i alone be expert N + i: it names the label it votes for, and its scores are its term of the sum."""
-    expert = committee.weight.size + i
-    trace.expert_labels[expert, t] = vote
-    trace.expert_losses[expert, t] = committee.mistakes[expert]
-    if averaged:
-        for l in range(s.alone.size):
-            s.alone[l] = 0.0
-        take_vote(plan, s.alone, vote, s.p, alpha)
-        blend(False, committee.mistakes[expert], s.alone, trace.mean[t], trace.total[t])
-    if chunk.labels[t] >= 0 and vote != chunk.labels[t]:
-        committee.mistakes[expert] += chunk.weights[t]
+@merged
+def rule_step(plan, committee, potentials, own_rule, chunk, trace, i, t, vote, p):
+    """The booster's rule for learner i: scores take its vote, its weight moves; the importance of the example for it.
+
+    A row without a label is only voted on.
+    """
+    if plan.rule == GRADIENT and chunk.labels[t] >= 0:
+        return gradient_round(plan, committee, chunk, trace, i, t, vote, p)
+    if plan.rule == POTENTIAL and chunk.labels[t] >= 0:
+        return potential_round(plan, committee, potentials, chunk, trace, i, t, vote, p)
+    if plan.rule == POISSON and chunk.labels[t] >= 0:
+        return float(poisson_round(plan, committee, chunk, trace, i, t, vote, p))
+    return uniform_step(plan, committee, own_rule, i, trace.scores[t], vote, p, chunk, t)
 
 
 @entry_point
-def run_chunk(plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, first, last):
-    """Let learners go through the chunk, in order, from the (learner, row) `first` to before `last`: see `turns.Turn`.
+def process_chunk(plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, first, last):
+    """Let learners go through the chunk, in order, from the (learner, row) `first` to before `last`.
 
     `in_scores` asks for the experts' mean scores as well, which guesses do not need. Gives the (learner, row) before
     which the forest must be enlarged, or `last` when done.
-
-    A line of trees (`lines`) votes in `go_on`, and comes to the loop over rows only where one of its trees must learn a
-    row alone: how to learn is compiled once.
     """
-    k = trace.scores.shape[1]
-    n_learners = learners.kind.size
     in_full = plan.vote != ARGMAX or plan.rule == UNIFORM
-    kept = trace.votes.size > 0
-    lines = in_lines(plan, in_scores, kept)
-    lead = first[0]
-    while lead < last[0]:
-        gather_ahead(learners, known.forest, lead, last[0], chunk, s)
-        start = max(trace.begun[lead], first[1] if lead == first[0] else 0)
-        size = 1
-        if lines and start == trace.begun[lead]:
-            size = line_up(learners, committee, known.forest, lead, last[0], need, trace.begun, chunk, s)
-            if size == 0:
-                return lead, start
-        together = 1
-        if size == 1:
-            together = in_turn(learners, known.forest, lead, last[0], trace.begun, last[1] - start, s)
-        going = True
-        while going:
-            begin, end = lead, last[1]
-            if size > 1:
-                if not go_on(plan, learners, committee, potentials, known.forest, need, chunk, trace, s):
-                    break
-                start = s.line.at[ROW]
-                begin, end = lead + s.line.at[LANE], start + 1
-            trees = k if learners.kind[lead] == GROUP else together
-            # One loop over rows and learners: of two, one in the other, the outer one took a twentieth of the time.
-            i, t = begin, start
-            while t < end:
-                label = chunk.labels[t]
-                if size == 1 and i == begin and label >= 0 and not has_room(known.forest, trees, need):
-                    for j in range(begin, begin + together):
-                        trace.begun[j] = t
-                    return lead, t
-                to_go = n_learners - 1 - i
-                w_learner = s.abreast.w[i - lead]  # of a line
-                named = 0
-                if size == 1:
-                    scores = trace.scores[t]
-                    named = learner_speaks(learners, known, i, chunk, t, in_full, s)
-                    vote = named
-                    if plan.vote == COST:
-                        vote = cheapest_vote(plan, potentials, scores, to_go, s)
-                    alpha = committee.weight[i]
-                    w = chunk.weights[t]
-                    if plan.rule == GRADIENT and label >= 0:
-                        w_learner = gradient_round(plan, committee, chunk, trace, i, t, vote, s.p)
-                    elif plan.rule == POTENTIAL and label >= 0:
-                        w_learner = potential_round(plan, committee, potentials, chunk, trace, i, t, vote, s.p)
-                    elif plan.rule == POISSON and label >= 0:
-                        take_vote(plan, scores, vote, s.p, committee.weight[i])
-                        rate = trace.rate[t] if i > 0 else 1.0
-                        w_learner = poisson(rate, chunk.uniforms[t, i])
-                        side = RIGHT if vote == label else WRONG
-                        committee.costs[i, side] += rate
-                        right, wrong = committee.costs[i, RIGHT], committee.costs[i, WRONG]
-                        trace.rate[t] = rate * (right + wrong) / (2.0 * committee.costs[i, side])
-                        committee.weight[i] = oza_weight(right, wrong)
-                    else:
-                        w_learner = uniform_step(plan, committee, known.own.rule, i, scores, vote, s.p, chunk, t)
-                    best = heaviest(scores)
-                    trace.expert_labels[i, t] = best
-                    trace.expert_losses[i, t] = committee.mistakes[i]
-                    averaged = plan.rule == GRADIENT and (in_scores or (plan.calibrate and label >= 0))
-                    if averaged:
-                        blend(i == 0, committee.mistakes[i], scores, trace.mean[t], trace.total[t])
-                    if plan.single_experts:
-                        learner_alone(plan, committee, i, vote, alpha, averaged, chunk, trace, t, s)
-                    if kept:
-                        trace.votes[i, t] = vote
-                        trace.learner_weights[i, t] = alpha
-                        trace.importances[i, t] = w_learner if label >= 0 else 0.0
-                    if label >= 0 and best != label:
-                        committee.mistakes[i] += w
-                    w_learner *= learners.scale[i] * w
-                if label >= 0:
-                    learner_learns(learners, known, i, chunk, t, label, w_learner, s)
-                    if plan.restart and learners.kind[i] == TREE and drifted(committee.errors[i], named != label):
-                        restart(known.forest, learners.slot[i])
-                        trace.restarts[i, t] = True
-                i += 1
-                if i == begin + together:
-                    i = begin
-                    t += 1
-            going = size > 1
-            if going:
-                step_in(known.forest, learners.slot[begin], s)
-        if size == 1:
-            lead += together
-        elif s.line.at[ROW] == last[1]:
-            lead += size
+    for i in range(first[0], last[0]):
+        trees = trace.scores.shape[1] if learners.kind[i] == GROUP else 1
+        gather_ahead(learners, known.forest, i, last[0], chunk, s)
+        for t in range(first[1] if i == first[0] else 0, last[1]):
+            label = chunk.labels[t]
+            if label >= 0 and not has_room(known.forest, trees, need):
+                return i, t
+            named = learner_speaks(learners, known, i, chunk, t, in_full, s)
+            vote = named
+            if plan.vote == COST:
+                vote = cheapest_vote(plan, potentials, trace.scores[t], learners.kind.size - 1 - i, s)
+            alpha = committee.weight[i]
+            w = rule_step(plan, committee, potentials, known.own.rule, chunk, trace, i, t, vote, s.p)
+            count_expert(plan, committee, chunk, trace, i, t, in_scores)
+            if plan.single_experts:
+                count_single_expert(plan, committee, chunk, trace, i, t, vote, alpha, in_scores, s)
+            if trace.votes.size > 0:
+                trace.votes[i, t] = vote
+                trace.learner_weights[i, t] = alpha
+                trace.importances[i, t] = w if label >= 0 else 0.0
+            if label >= 0:
+                learner_learns(learners, known, i, chunk, t, label, w * (learners.scale[i] * chunk.weights[t]), s)
+                if plan.restart and learners.kind[i] == TREE and drifted(committee.errors[i], named != label):
+                    restart(known.forest, learners.slot[i])
+                    trace.restarts[i, t] = True
     return last
 
 
@@ -212,7 +136,7 @@ def run_moments(forest, chunk):
 
 @entry_point
 def follow_experts(plan, committee, chunk, trace, losses, gaps, weights, labels, shares, guesses, decisions):
-    """The prediction of each example, and the scores behind it; what they say is calibrated, chunk after chunk."""
+    """The prediction of each example, and the scores behind it, calibrated by what was learned of earlier examples."""
     n_experts = losses.size
     for t in range(chunk.labels.size):
         if plan.rule == GRADIENT:
@@ -220,15 +144,7 @@ def follow_experts(plan, committee, chunk, trace, losses, gaps, weights, labels,
                 losses[i] = trace.expert_losses[i, t]
             for l in range(shares.size):
                 decisions[t, l] = trace.mean[t, l] / trace.total[t, 0] if trace.total[t, 0] > 0.0 else 0.0
-            expert_weights(losses, gaps, weights)
-            if plan.follow == DRAW and chunk.labels[t] >= 0:
-                guesses[t] = trace.expert_labels[drawn(weights, chunk.uniforms[t, 0]), t]
-            elif plan.follow == BEST:
-                guesses[t] = trace.expert_labels[heaviest(weights), t]
-            else:
-                for i in range(n_experts):
-                    labels[i] = trace.expert_labels[i, t]
-                guesses[t] = voted(weights, labels, shares)
+            guesses[t] = followed(plan, chunk, trace, t, losses, gaps, weights, labels, shares)
             if plan.calibrate:
                 sharpen(committee.sharpness, decisions[t])
                 if chunk.labels[t] >= 0:
@@ -239,18 +155,31 @@ def follow_experts(plan, committee, chunk, trace, losses, gaps, weights, labels,
             guesses[t] = trace.expert_labels[n_experts - 1, t]
 
 
+@inlined
+def followed(plan, chunk, trace, t, losses, gaps, weights, labels, shares):
+    """The label of the expert that Hedge draws, of the best expert, or of the experts' weighted vote."""
+    expert_weights(losses, gaps, weights)
+    if plan.follow == DRAW and chunk.labels[t] >= 0:
+        return trace.expert_labels[drawn(weights, chunk.uniforms[t, 0]), t]
+    if plan.follow == BEST:
+        return trace.expert_labels[heaviest(weights), t]
+    for i in range(losses.size):
+        labels[i] = trace.expert_labels[i, t]
+    return voted(weights, labels, shares)
+
+
 def run(
     ensemble: Ensemble, chunk: Chunk, in_scores: bool, kept: bool = False
 ) -> Generator[None, None, tuple[Trace, np.ndarray, np.ndarray]]:
-    """Predict, then learn, every example of a chunk: a passage that gives trace, guesses, and scores if asked for.
+    """Predict, then learn, every example of a chunk: a task of the pipeline that gives trace, guesses and scores.
 
-    `kept` asks for what learners did as well (`Trace`).
+    Scores only if `in_scores` asks for them; `kept` asks for what learners did as well (`Trace`).
     """
     plan, learners, committee, forests, _, memory, potentials, _, own = ensemble
     n, k, n_experts = chunk.labels.size, plan.n_labels, committee.mistakes.size
     trace = make_trace(n, learners.kind.size, n_experts, k, kept)
     trees = k if (learners.kind == GROUP).any() else 1
-    through, own = with_own(run_chunk, own)
+    through, own = with_own(process_chunk, own)
     run_moments(forests[0], chunk)
     run_contexts(plan, learners.kind.size, memory, chunk, trace)
 

@@ -38,7 +38,7 @@ from edgewise.loop.ranking_state import (
     make_ranking_room,
     make_ranking_trace,
 )
-from edgewise.loop.rules import clipped
+from edgewise.loop.rules.votes import clipped
 from edgewise.loop.schedule import Place, play_blocks
 from edgewise.loop.state import BINARY, GRADIENT, OF_RIGHT, OF_VOTE, POTENTIAL, Knowledge, Scratch
 from edgewise.theory.experts import blend

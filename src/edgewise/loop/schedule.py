@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.learners.foreign_copies import ForeignBank
-from edgewise.learners.forest.abreast import at_once
 from edgewise.learners.forest.layout import Forest, enlarged, room_needed
 from edgewise.loop.custom import Own
 from edgewise.loop.pipeline import Passage, blocks
@@ -80,5 +79,5 @@ def play_blocks(ensemble: Any, own: Own, chunk: Any, trees: int, play: Play) -> 
                 at = play(b, known, need, s, at, turn.last)
                 if at == turn.last:
                     break
-                ensemble.forests[b] = enlarged(ensemble.forests[b], max(trees, at_once(ensemble.forests[b])), need)
+                ensemble.forests[b] = enlarged(ensemble.forests[b], trees, need)
         yield

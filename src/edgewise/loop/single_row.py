@@ -1,8 +1,8 @@
 """One row through a booster of single labels, with as little around it as can be.
 
-`schema.run` makes its working arrays anew and calls four kernels, which for a row at a time is most of the work:
+`online_loop.run` makes its working arrays anew and calls four kernels, which for a row at a time is most of the work:
 passing the arrays of a state costs more than ten trees do. Here the arrays are kept from row to row and one kernel is
-called. The numbers are those of `schema.run`.
+called. The numbers are those of `online_loop.run`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from edgewise.kernels.compile import entry_point
 from edgewise.learners.forest.layout import enlarged, room_needed
 from edgewise.loop.extending import with_own
-from edgewise.loop.online_loop import follow_experts, run_chunk, run_contexts, run_moments
+from edgewise.loop.online_loop import follow_experts, process_chunk, run_contexts, run_moments
 from edgewise.loop.state import FOR, GROUP, Chunk, Ensemble, Knowledge, make_scratch, make_trace
 
 BEGIN = -1
@@ -20,7 +20,7 @@ BEGIN = -1
 
 @entry_point
 def play_row(plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, room, first):
-    """`schema.run` for a chunk of one row: the learner to go on with once the forest is enlarged, N when done.
+    """`online_loop.run` for a chunk of one row: the learner to go on with once the forest is enlarged, N when done.
 
     `first` is that learner, or BEGIN.
     """
@@ -34,7 +34,9 @@ def play_row(plan, learners, committee, potentials, known, need, in_scores, chun
         s.gathered[FOR] = -1
     start = max(first, 0)
     end = (learners.kind.size, 1)
-    at, _ = run_chunk(plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, (start, 0), end)
+    at, _ = process_chunk(
+        plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, (start, 0), end
+    )
     if at == learners.kind.size:
         losses, gaps, weights, labels, shares, guesses, decisions = room
         follow_experts(plan, committee, chunk, trace, losses, gaps, weights, labels, shares, guesses, decisions)

@@ -12,7 +12,6 @@ import numpy as np
 
 from edgewise.kernels.state import state
 from edgewise.learners.foreign_copies import ForeignBank
-from edgewise.learners.forest.abreast import ABREAST, Abreast, make_abreast
 from edgewise.learners.forest.layout import Forest
 from edgewise.learners.forest.splitting import SplitRoom, make_split_room
 from edgewise.learners.label_memory import MemoryBank
@@ -33,8 +32,7 @@ OWN = 16
 # Columns of Committee.costs; POISSON keeps the weight of right and of wrong votes there.
 OF_VOTE, OF_RIGHT = 0, 1
 RIGHT, WRONG = 0, 1
-FOR, TO, PLACE = 0, 1, 2  # Scratch.gathered
-APART = 8  # columns of Trace.expert_labels and Trace.expert_losses beyond those of rows
+FOR, PLACE = 0, 1  # Scratch.gathered
 
 
 @state
@@ -100,7 +98,6 @@ class Chunk(NamedTuple):
 class Trace(NamedTuple):
     """What happened, per example and learner; by learner first, as the loop goes."""
 
-    begun: np.ndarray  # [N] how many rows a learner has gone through together with others
     scores: np.ndarray  # [n, k] of the expert reached so far
     costs: np.ndarray  # [n, k] GRADIENT: cost row at these scores
     odds: np.ndarray  # [n, k] GRADIENT, logistic loss: what cost rows are made of, see `costs_after_vote`
@@ -114,39 +111,9 @@ class Trace(NamedTuple):
     votes: np.ndarray
     learner_weights: np.ndarray
     importances: np.ndarray
-    # [E, n + APART]: if rows began a power of two apart, all of a column would compete for the same places in the cache
-    expert_labels: np.ndarray
+    expert_labels: np.ndarray  # [E, n]
     expert_losses: np.ndarray  # mistakes before this round
     restarts: np.ndarray  # [N, n] whether the tree began anew after this example
-
-
-@state
-class Line(NamedTuple):
-    """What a booster remembers of W = ABREAST learners that go side by side, and scores on their way through them."""
-
-    at: np.ndarray  # [5] how far it has come (`lines`)
-    # [W] as in `Learners` and `Committee`; a lane without a learner has scale and weight 0
-    scale: np.ndarray
-    weight: np.ndarray
-    mistakes: np.ndarray
-    of_vote: np.ndarray
-    of_right: np.ndarray
-    importance: np.ndarray
-    # of the example in hand
-    factors: np.ndarray  # [W] what a vote multiplies the odds of a label by
-    gains: np.ndarray  # [W] what it adds to the score of a label
-    scores: np.ndarray  # [k, W] after the vote of each learner
-    odds: np.ndarray
-    costs: np.ndarray
-    told: np.ndarray  # [2, W] where these are found one by one: importance, and cost of the vote
-    best: np.ndarray  # [W] what each expert says
-
-
-def make_line(k: int) -> Line:
-    by_class = {name: np.zeros((k, ABREAST)) for name in ("scores", "odds", "costs")}
-    single = ("scale", "weight", "mistakes", "of_vote", "of_right", "importance", "factors", "gains", "best")
-    of_lanes = {name: np.zeros(ABREAST) for name in single}
-    return Line(at=np.zeros(5, np.int64), told=np.zeros((2, ABREAST)), **by_class, **of_lanes)
 
 
 @state
@@ -159,9 +126,7 @@ class Scratch(NamedTuple):
     slots: np.ndarray  # [places, 2, codes that are not missing] where they are counted, and their features' sums
     # [places, 4] numeric features, nominal ones, whether no numeric value is missing, codes that are not missing
     shape: np.ndarray
-    gathered: np.ndarray  # [3] FOR which tree all rows were, or -1, up TO which; PLACE of the row in hand
-    abreast: Abreast  # trees that go through the chunk side by side
-    line: Line
+    gathered: np.ndarray  # [2] FOR which tree all rows were, or -1; PLACE of the row in hand
     evidence: np.ndarray
     shares: np.ndarray
     scalings: np.ndarray
@@ -183,11 +148,8 @@ class Scratch(NamedTuple):
     taught: np.ndarray
 
 
-NONE_ABREAST, NO_LINE = make_abreast(0, 0, 0), make_line(0)  # they take a third of the time that a scratch takes
-
-
 def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int, rows: int = 0) -> Scratch:
-    """Room for chunks of as many rows; 0 if each tree gathers rows for itself, and none go side by side."""
+    """Room for chunks of as many rows; 0 if each tree gathers rows for itself."""
     per_tree = forest.row.shape[1]
     labels = max(k, per_tree)
     return Scratch(
@@ -195,9 +157,7 @@ def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int, rows:
         codes=np.empty((rows + 1, forest.nominal.shape[1]), np.int32),
         slots=np.empty((rows + 1, 2, forest.nominal.shape[1]), np.int64),
         shape=np.empty((rows + 1, 4), np.int64),
-        gathered=np.array([-1, -1, 0]),
-        abreast=make_abreast(per_tree, forest.counts.shape[1], forest.nominal.shape[1]) if rows else NONE_ABREAST,
-        line=make_line(k) if rows else NO_LINE,
+        gathered=np.array([-1, 0]),
         evidence=np.zeros(labels),
         shares=np.zeros(forest.nominal.shape[1]),
         scalings=np.zeros(labels, np.int64),
@@ -220,9 +180,7 @@ def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int, rows:
 
 def make_trace(n: int, n_learners: int, n_experts: int, k: int, kept: bool = False) -> Trace:
     by_learner = (n_learners if kept else 0, n)  # written for every learner and example
-    by_expert = (n_experts, n + APART if n > 1 else 1)
     return Trace(
-        begun=np.zeros(n_learners, np.int64),
         scores=np.zeros((n, k)),
         costs=np.zeros((n, k)),
         odds=np.zeros((n, k)),
@@ -235,8 +193,8 @@ def make_trace(n: int, n_learners: int, n_experts: int, k: int, kept: bool = Fal
         votes=np.empty(by_learner, np.int32),
         learner_weights=np.empty(by_learner),
         importances=np.empty(by_learner),
-        expert_labels=np.empty(by_expert, np.int32),
-        expert_losses=np.empty(by_expert),
+        expert_labels=np.empty((n_experts, n), np.int32),
+        expert_losses=np.empty((n_experts, n)),
         restarts=np.zeros((n_learners, n), bool),
     )
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from edgewise.kernels.compile import inlined, noinline
-from edgewise.kernels.simd import BROAD, broad, largest, leading, load_broad, store
+from edgewise.kernels.simd import BROAD, load8, mask_tail, maximum, splat8, store
 from edgewise.theory.elementary import whole_part
 from edgewise.theory.potential_tables import Potentials
 
@@ -36,11 +36,11 @@ def add_up(p: Potentials, draws: int, n_leads: int, first: int, stop: int) -> tu
     # Rows begin with the most draws of the others, so that they go along with x.
     at = p.n_learners - draws
     row = p.fits[_row(p, draws, n_leads, at + first, at + stop)]
-    wins = tilted = broad(0.0)
+    wins = tilted = splat8(0.0)
     for x in range(first, stop, BROAD):
-        fits = leading(stop - x, load_broad(row, at + x), 0.0)
-        wins = wins + fits * load_broad(p.mass[draws], x)
-        tilted = tilted + fits * load_broad(p.tilted[draws], x)
+        fits = mask_tail(stop - x, load8(row, at + x), 0.0)
+        wins = wins + fits * load8(p.mass[draws], x)
+        tilted = tilted + fits * load8(p.tilted[draws], x)
     return _sum_of(p, wins), _sum_of(p, tilted)
 
 
@@ -86,13 +86,11 @@ def _work_out(p: Potentials, row: int, draws: int, n_leads: int, first: int, sto
         if p.k > 3:
             least = max(0, 2 + 3 * n_least - y - z)
             most = min(n + 1, a - n_least if p.k == 4 else a + b - 2 * n_least - 1)
-        fits = broad(0.0)
+        fits = splat8(0.0)
         for j in range(least, most):
-            chance = load_broad(p.split[j], at) * _both_fit(
-                p.coins[max(y - j, 0)], p.coins[max(z - j, 0)], at + j, at + j
-            )
+            chance = load8(p.split[j], at) * _both_fit(p.coins[max(y - j, 0)], p.coins[max(z - j, 0)], at + j, at + j)
             if p.k == 4:
-                chance = leading(j + 1 - a + n, 0.0, chance)
+                chance = mask_tail(j + 1 - a + n, 0.0, chance)
             elif p.k == 5:
                 chance = chance * _both_fit(p.heads[j], p.heads[j], a + at, b + at)
             fits = fits + chance
@@ -115,7 +113,7 @@ def _both_fit(y: np.ndarray, z: np.ndarray, y_at: int, z_at: int) -> Any:
 
     Less than y heads and less than z tails have chance P(heads < y) + P(heads < z) - 1, if positive.
     """
-    return largest(load_broad(y, y_at) + load_broad(z, z_at) - 1.0, 0.0)
+    return maximum(load8(y, y_at) + load8(z, z_at) - 1.0, 0.0)
 
 
 @inlined

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from edgewise.kernels.compile import inlined, noinline
-from edgewise.kernels.simd import ROUNDING, largest, least, power_of_two
 
+ROUNDING = 6755399441055744.0  # 1.5 * 2**52: added to a small number, it leaves its whole part in the last bits
 MANY = 8  # values from which on a loop over `exp` is faster than calls
 LOWEST, HIGHEST = -708.0, 709.0  # exp of these is a normal number; beyond them it stays what it is there
 PER_LN2 = 1.4426950408889634
@@ -19,8 +19,9 @@ LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # th
 
 
 @inlined
-def exp_parts(x):
-    """e**x = p 2**n: p, a polynomial of what is left, at most ln(2)/2, and ROUNDING + n. Of a number, or of lanes."""
+def exp(x):
+    """e**x, for x from LOWEST to HIGHEST: 2**n times a polynomial of what is left, which is at most ln(2)/2."""
+    x = min(max(x, LOWEST), HIGHEST)
     shifted = x * PER_LN2 + ROUNDING
     n = shifted - ROUNDING
     r = (x - n * LN2_HIGH) - n * LN2_LOW
@@ -29,23 +30,10 @@ def exp_parts(x):
     low = (0.5 + r * (1.0 / 6.0)) + r2 * ((1.0 / 24.0) + r * (1.0 / 120.0))
     middle = ((1.0 / 720.0) + r * (1.0 / 5040.0)) + r2 * ((1.0 / 40320.0) + r * (1.0 / 362880.0))
     high = ((1.0 / 3628800.0) + r * (1.0 / 39916800.0)) + r2 * (1.0 / 479001600.0 + r * (1.0 / 6227020800.0))
-    return 1.0 + (r + r2 * (low + r4 * (middle + r4 * high))), shifted
-
-
-@inlined
-def exp(x):
-    """e**x, for x from LOWEST to HIGHEST."""
-    p, shifted = exp_parts(min(max(x, LOWEST), HIGHEST))
+    p = 1.0 + (r + r2 * (low + r4 * (middle + r4 * high)))
     # 2**n in two factors: 2**1024 would be too large
     power = np.int64((np.float64(shifted).view(np.int64) + 1022) << 52).view(np.float64)
     return p * power * 2.0
-
-
-@inlined
-def exp_of_lanes(x):
-    """`exp` of each of several numbers, the same bit for bit."""
-    p, shifted = exp_parts(least(largest(x, LOWEST), HIGHEST))
-    return p * power_of_two(shifted - 1.0) * 2.0
 
 
 @noinline

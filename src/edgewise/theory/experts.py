@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from edgewise.kernels.compile import inlined, noinline
-from edgewise.kernels.simd import WIDTH, bottom, least, load
+from edgewise.kernels.simd import WIDTH, load4, minimum, reduce_min
 
 DRAW, VOTE, BEST = 0, 1, 2
 FOLLOW = {"draw": DRAW, "vote": VOTE, "best": BEST}
@@ -20,10 +20,10 @@ def smallest(values):
     fours = values.size - values.size % WIDTH
     low = values[values.size - 1]
     if fours > 0:
-        lows = load(values, 0)
+        lows = load4(values, 0)
         for i in range(WIDTH, fours, WIDTH):
-            lows = least(lows, load(values, i))
-        low = min(low, bottom(lows))
+            lows = minimum(lows, load4(values, i))
+        low = min(low, reduce_min(lows))
     for i in range(fours, values.size):
         low = min(low, values[i])
     return low

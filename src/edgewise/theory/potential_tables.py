@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.kernels.simd import BROAD, WIDE, in_eights
+from edgewise.kernels.simd import BROAD, round_up_8
 from edgewise.kernels.state import state
 
 # Memo of whoever asks for the costs of several votes: a larger one keeps them until they are asked for again.
@@ -53,7 +53,6 @@ class Potentials(NamedTuple):
     right: float
     wrong: float
     free: np.ndarray  # [draws]: a label that may be drawn this often is no constraint (negligible chance)
-    free_in_turn: np.ndarray  # [n_learners - draws]: the same, as learners come, and zeros for lanes without one
     own_first: np.ndarray  # [draws]: fewer draws of the true label are negligible
     own_stop: np.ndarray  # [draws]: this many draws of the true label, or more, are negligible
     mass: np.ndarray  # [draws, x]: chance of x draws of the true label
@@ -109,10 +108,6 @@ class Potentials(NamedTuple):
     least: np.ndarray  # [k]: C(r, r), with r of this kind
     scales: np.ndarray  # [k]: 1/w
     row_keys: np.ndarray  # [k, 3]: the keys of the votes, and the least lead
-    # of states side by side
-    lanes: np.ndarray  # [k, lanes]: where the hash of each lead is
-    lows: np.ndarray  # [lanes]: the least lead
-    column: np.ndarray  # [k]: the votes in one lane
 
 
 def zero_one_potentials(
@@ -186,7 +181,6 @@ def _tables(k: int, n_learners: int, edge: float, direct: bool) -> Potentials:
         right=right,
         wrong=wrong,
         free=free,
-        free_in_turn=np.concatenate([free[::-1], np.zeros(WIDE)]).astype(float),
         own_first=own_first,
         own_stop=own_stop,
         mass=_pad(mass),
@@ -218,7 +212,7 @@ def _tables(k: int, n_learners: int, edge: float, direct: bool) -> Potentials:
         factor_at=np.zeros(k, np.int64),
         factor_stop=np.zeros(k, np.int64),
         factor_size=np.zeros(k, np.int64),
-        total=np.zeros((2, in_eights(points.max(initial=0)))),
+        total=np.zeros((2, round_up_8(points.max(initial=0)))),
         within=np.zeros(BROAD),
         kinds=np.zeros(k, np.int64),
         members=np.zeros((3, k), np.int64),
@@ -229,9 +223,6 @@ def _tables(k: int, n_learners: int, edge: float, direct: bool) -> Potentials:
         least=np.zeros(k),
         scales=np.zeros(k),
         row_keys=np.zeros((k, 3), np.int64),
-        lanes=np.zeros((k, WIDE)),
-        lows=np.zeros(WIDE),
-        column=np.zeros(k),
     )
 
 
@@ -272,7 +263,7 @@ def _empty_rows(n: int, rows: int) -> dict[str, Any]:
         "row_index": np.zeros(2 * rows, np.int32),
         "row_next": np.zeros(1, np.int64),
         "rows": np.zeros((rows, 3), np.int64),
-        "fits": np.zeros((rows, in_eights(n + 1) + BROAD)),
+        "fits": np.zeros((rows, round_up_8(n + 1) + BROAD)),
     }
 
 

@@ -24,12 +24,9 @@ and `importance` costs as much as one potential: both come from one sum, and the
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from edgewise.kernels.compile import entry_point, inlined, noinline
-from edgewise.kernels.simd import largest, least, load_wide, shifted, some_less, store, where_equal, where_less, wide
 from edgewise.theory.elementary import whole_part
 from edgewise.theory.losses import cheapest
 from edgewise.theory.potential_tables import MORE_SLOTS, Potentials, zero_one_potentials
@@ -77,84 +74,19 @@ def judged(p: Potentials, m: int, label: int, votes: np.ndarray, vote: int, stat
     those after this vote. C(label, label) is the potential before the vote less `wrong` times the importance.
     """
     if m + 1 == p.n_learners:
-        _told(p, m + 1, label, votes, -1, state)
+        _judge_state(p, m + 1, label, votes, -1, state)
     weight = state[1]
     excess = p.wrong * weight - state[0]
-    _told(p, m, label, votes, vote, state)
+    _judge_state(p, m, label, votes, vote, state)
     return weight, 0.0 if vote == label else excess + state[0]
 
 
 @noinline
-def _told(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, state: np.ndarray) -> None:
+def _judge_state(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, state: np.ndarray) -> None:
     """Potential and importance at votes + e_extra."""
     place = _place(p, draws, label, votes, extra)
     state[0] = _loss_at(p, place)
     state[1] = _weight_at(p, place)
-
-
-@inlined
-def judged_abreast(
-    p: Potentials, m: int, n: int, label: int, votes: np.ndarray, named: Any, state: np.ndarray, out: np.ndarray
-) -> None:
-    """What `judged` tells n learners side by side, after the first of which m remain, into out[0] and out[1].
-
-    They have `named` their labels; `votes` [k, lanes] are those after each of theirs.
-    """
-    if m + 1 == p.n_learners:
-        for l in range(p.k):
-            p.column[l] = 0.0
-        _told(p, m + 1, label, p.column, -1, state)
-    store(out[0], 0, wide(1.0))
-    store(out[1], 0, wide(0.0))
-    if _leads_abreast(p, m, label, votes):
-        for g in range(n):
-            low, draws = p.lows[g], m - g
-            if low <= 1 - p.own_stop[draws]:
-                out[0, g] = 0.0
-            elif low < p.free[draws]:
-                place = _place_in_lane(p, draws, label, votes, g)
-                out[0, g] = p.memo_values[place, 0]
-                out[1, g] = p.memo_values[place, 1]
-    loss = least(largest(1.0 - load_wide(out[0]), 0.0), 1.0)
-    weight = load_wide(out[1]) / p.wrong
-    weight = where_less(RESOLUTION, weight, weight, 0.0)
-    before = shifted(weight, state[1])
-    excess = p.wrong * before - shifted(loss, state[0])
-    store(out[0], 0, loss)
-    store(out[1], 0, weight)
-    state[0] = out[0, n - 1]
-    state[1] = out[1, n - 1]
-    store(out[0], 0, before)
-    store(out[1], 0, where_equal(named, float(label), 0.0, excess + loss))
-
-
-@inlined
-def _leads_abreast(p: Potentials, m: int, label: int, votes: np.ndarray) -> bool:
-    """Where the hashes of each label's lead are, and the least lead: `_keys` side by side. False if all are WON."""
-    free = load_wide(p.free_in_turn[p.n_learners - m :])
-    own, low = load_wide(votes[label]), free
-    for l in range(p.k):
-        lead = least(own - load_wide(votes[l]), free) if l != label else free
-        low = least(low, lead)
-        store(p.lanes[l], 0, lead + p.n_learners)
-    store(p.lows, 0, low)
-    return some_less(low, free)
-
-
-@noinline
-def _place_in_lane(p: Potentials, draws: int, label: int, votes: np.ndarray, g: int) -> int:
-    """`_place` of the votes in lane g, whose hashes have been found."""
-    key, check = p.salts[0, draws], p.salts[1, draws]
-    for l in range(p.k):
-        at = whole_part(p.lanes[l, g])
-        key += p.hashes[0, at]
-        check += p.hashes[1, at]
-    place = whole_part(p.memo_index[key & p.memo_mask[0]])
-    if p.memo_keys[place, 0] != key or p.memo_keys[place, 1] != check:
-        for l in range(p.k):
-            p.column[l] = votes[l, g]
-        place = _remember(p, draws, label, p.column, -1, key, check)
-    return place
 
 
 @inlined

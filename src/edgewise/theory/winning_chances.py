@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from edgewise.kernels.compile import inlined, noinline
-from edgewise.kernels.simd import BROAD, broad, load_broad, store
+from edgewise.kernels.simd import BROAD, load8, splat8, store
 from edgewise.theory.direct_sums import add_up
 from edgewise.theory.elementary import whole_part
 from edgewise.theory.potential_tables import NEGLIGIBLE, Potentials
@@ -90,7 +90,7 @@ def _integrate(p: Potentials, draws: int, n_leads: int, first: int, stop: int) -
     n, turn = p.points[g], p.turns_at[draws]
     n_factors, n_free = _find_factors(p, g, n_leads, p.free[draws])
     for j in range(0, n, BROAD):
-        real = imag = tilted_real = tilted_imag = broad(0.0)
+        real = imag = tilted_real = tilted_imag = splat8(0.0)
         bounding, whole, x = n_factors, n_free, first
         while x < stop:
             while p.factor_stop[bounding - 1] <= x:
@@ -98,13 +98,13 @@ def _integrate(p: Potentials, draws: int, n_leads: int, first: int, stop: int) -
                 whole += p.factor_size[bounding]
             last = min(stop, p.factor_stop[bounding - 1])
             at = p.whole_at[g] + n * whole + j
-            e, f = load_broad(p.whole[0], at), load_broad(p.whole[1], at)
+            e, f = load8(p.whole[0], at), load8(p.whole[1], at)
             for y in range(x, last):
                 at = p.own_at[g] + n * y + j
-                a, b = load_broad(p.own[0], at), load_broad(p.own[1], at)
+                a, b = load8(p.own[0], at), load8(p.own[1], at)
                 for i in range(bounding):
                     at = p.factor_at[i] + n * y + j
-                    c, d = load_broad(p.factors[0], at), load_broad(p.factors[1], at)
+                    c, d = load8(p.factors[0], at), load8(p.factors[1], at)
                     a, b = a * c - b * d, a * d + b * c
                 if whole > 0:
                     a, b = a * e - b * f, a * f + b * e
@@ -112,7 +112,7 @@ def _integrate(p: Potentials, draws: int, n_leads: int, first: int, stop: int) -
                 real, imag = real + a, imag + b
                 tilted_real, tilted_imag = tilted_real + tilt * a, tilted_imag + tilt * b
             x = last
-        c, d = load_broad(p.turns[0], turn + j), load_broad(p.turns[1], turn + j)
+        c, d = load8(p.turns[0], turn + j), load8(p.turns[1], turn + j)
         store(p.total[0], j, real * c - imag * d)
         store(p.total[1], j, tilted_real * c - tilted_imag * d)
     wins = tilted = 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from edgewise.kernels.compile import inlined, merged, noinline
-from edgewise.kernels.simd import WIDTH, lanes, load, total, where_known
+from edgewise.kernels.simd import WIDTH, load4, reduce_sum, splat4, where_not_nan
 from edgewise.learners.forest.layout import (
     ADAPTIVE,
     MAJORITY,
@@ -27,11 +27,11 @@ CLEAR = 1e-9  # logarithms that differ by more than this, relative to their size
 @inlined
 def distance(x, mean, precision, m):
     """Sum over features of precision * (x - mean)^2."""
-    squares = lanes(0.0)
+    squares = splat4(0.0)
     for j in range(0, m, WIDTH):
-        gap = load(x, j) - load(mean, j)
-        squares = squares + where_known(gap, gap * gap * load(precision, j), 0.0)
-    return total(squares)
+        gap = load4(x, j) - load4(mean, j)
+        squares = squares + where_not_nan(gap, gap * gap * load4(precision, j), 0.0)
+    return reduce_sum(squares)
 
 
 @noinline

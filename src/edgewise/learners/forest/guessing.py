@@ -36,15 +36,15 @@ import numpy as np
 from edgewise.kernels.compile import inlined, noinline
 from edgewise.kernels.simd import (
     BROAD,
-    broad,
+    any_less,
     exponent,
+    fma,
     fraction,
-    fused,
-    largest,
-    least,
-    load_broad,
-    root,
-    some_less,
+    load8,
+    maximum,
+    minimum,
+    splat8,
+    sqrt,
     store,
     where_less,
 )
@@ -108,16 +108,16 @@ MIXING = with_slopes([mixing(i / SHARES, 1.0 - i / SHARES) for i in range(SHARES
 @inlined
 def horner(coefficients, x):
     """A polynomial, the highest power first."""
-    value = broad(coefficients[0])
+    value = splat8(coefficients[0])
     for i in range(1, coefficients.size):
-        value = fused(value, x, coefficients[i])
+        value = fma(value, x, coefficients[i])
     return value
 
 
 @inlined
 def log_guess(x):
     """ln x by polynomial, for positive x."""
-    return fused(exponent(x), LN2, horner(LOG, fused(fraction(x), 2.0, -3.0)))
+    return fma(exponent(x), LN2, horner(LOG, fma(fraction(x), 2.0, -3.0)))
 
 
 @inlined
@@ -131,11 +131,11 @@ def mixing_guess(p):
 @inlined
 def place_cuts(room, j):
     """Lay out the thresholds of eight features, as `merits.numeric_merit` has them, and clear the sums over classes."""
-    low, high = load_broad(room.lows, j), load_broad(room.highs, j)
+    low, high = load8(room.lows, j), load8(room.highs, j)
     for s in range(THRESHOLDS):
         store(room.cuts[s], 0, low + (high - low) * (s + 1.0) / (THRESHOLDS + 1.0))
-        store(room.left[s], 0, broad(0.0))
-        store(room.inside[s], 0, broad(0.0))
+        store(room.left[s], 0, splat8(0.0))
+        store(room.inside[s], 0, splat8(0.0))
 
 
 @inlined
@@ -145,21 +145,21 @@ def cut_class(row, room, j):
     All or nothing is below a threshold outside the range that the class has shown (`merits.weight_below`): that counts
     as LIMIT deviations.
     """
-    weight, low, high = load_broad(row[WEIGHT], j), load_broad(row[LOW], j), load_broad(row[HIGH], j)
-    if not some_less(low, high):  # one value, or none
+    weight, low, high = load8(row[WEIGHT], j), load8(row[LOW], j), load8(row[HIGH], j)
+    if not any_less(low, high):  # one value, or none
         for s in range(THRESHOLDS):
-            below = where_less(load_broad(room.cuts[s], 0), high, 0.0, weight)
-            store(room.left[s], 0, load_broad(room.left[s], 0) + below)
-        return broad(0.0)
-    mean, squares, narrow = load_broad(row[MEAN], j), load_broad(row[SQUARES], j), LEAST_VARIANCE * weight
-    pace = root(weight / largest(squares, narrow))
+            below = where_less(load8(room.cuts[s], 0), high, 0.0, weight)
+            store(room.left[s], 0, load8(room.left[s], 0) + below)
+        return splat8(0.0)
+    mean, squares, narrow = load8(row[MEAN], j), load8(row[SQUARES], j), LEAST_VARIANCE * weight
+    pace = sqrt(weight / maximum(squares, narrow))
     for s in range(THRESHOLDS):
-        cut = load_broad(room.cuts[s], 0)
-        z = largest(-LIMIT, least(LIMIT, (cut - mean) * pace))
+        cut = load8(room.cuts[s], 0)
+        z = maximum(-LIMIT, minimum(LIMIT, (cut - mean) * pace))
         z = where_less(cut, low, -LIMIT, where_less(cut, high, z, LIMIT))
-        x = fused(z * z, 2.0 / LIMIT**2, -1.0)
-        store(room.left[s], 0, fused(weight, fused(z, horner(SHARE, x), 0.5), load_broad(room.left[s], 0)))
-        store(room.inside[s], 0, fused(weight, horner(CUT, x), load_broad(room.inside[s], 0)))
+        x = fma(z * z, 2.0 / LIMIT**2, -1.0)
+        store(room.left[s], 0, fma(weight, fma(z, horner(SHARE, x), 0.5), load8(room.left[s], 0)))
+        store(room.inside[s], 0, fma(weight, horner(CUT, x), load8(room.inside[s], 0)))
     return where_less(low, high, where_less(narrow, squares, 0.0, 1.0), 0.0)
 
 
@@ -171,25 +171,25 @@ def guess_numeric(gauss, room, n, m, unit):
     """
     for j in range(0, m, BROAD):
         place_cuts(room, j)
-        doubt = broad(0.0)
+        doubt = splat8(0.0)
         for i in range(n):
             doubt = doubt + cut_class(gauss[room.present[i]], room, j)
-        low, high, weight = load_broad(room.lows, j), load_broad(room.highs, j), load_broad(room.totals, j)
+        low, high, weight = load8(room.lows, j), load8(room.highs, j), load8(room.totals, j)
         # Where there is no range, there is no candidate, whatever comes out; where there is doubt, there may be any.
         ahead = where_less(low, high, where_less(0.0, doubt, np.inf, NUMERIC_ERROR * unit * weight), -np.inf)
         too_light = where_less(low, high, where_less(0.0, doubt, np.inf, NO_CANDIDATE), NO_CANDIDATE)
         share = 1.0 / weight
-        top, bottom = broad(NO_CANDIDATE), broad(0.0)
+        top, bottom = splat8(NO_CANDIDATE), splat8(0.0)
         for s in range(THRESHOLDS):
-            p = load_broad(room.left[s], 0) * share
-            light = least(p, 1.0 - p)
-            p = largest(TOO_LIGHT, least(1.0 - TOO_LIGHT, p))
-            mixed = fused(p, log_guess(p), (1.0 - p) * log_guess(1.0 - p))
-            gain = (load_broad(room.inside[s], 0) - weight * mixed) * unit
+            p = load8(room.left[s], 0) * share
+            light = minimum(p, 1.0 - p)
+            p = maximum(TOO_LIGHT, minimum(1.0 - TOO_LIGHT, p))
+            mixed = fma(p, log_guess(p), (1.0 - p) * log_guess(1.0 - p))
+            gain = (load8(room.inside[s], 0) - weight * mixed) * unit
             guess = where_less(TOO_LIGHT, light, gain + ahead, too_light)
             store(room.guesses[s], j, guess)
-            top = largest(top, guess)
-            bottom = largest(bottom, where_less(NOT_LIGHT, light, gain - ahead, 0.0))
+            top = maximum(top, guess)
+            bottom = maximum(bottom, where_less(NOT_LIGHT, light, gain - ahead, 0.0))
         store(room.most, j, top)
         store(room.least, j, where_less(low, high, bottom, 0.0))
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from edgewise.kernels.compile import inlined
-from edgewise.kernels.simd import in_fours
+from edgewise.kernels.simd import round_up_4
 from edgewise.kernels.state import state
 
 LEAF, NUMERIC, MULTIWAY, BINARY = 0, 1, 2, 3
@@ -188,7 +188,7 @@ def sum_slots(forest: Forest, tree: int) -> np.ndarray:
 
 def statistics_width(numeric: np.ndarray) -> int:
     """Room that a statistics row has for numeric features: Boolean [trees, columns] says which a tree may use."""
-    return in_fours(int(numeric.sum(axis=1).max(initial=0))) or 1
+    return round_up_4(int(numeric.sum(axis=1).max(initial=0))) or 1
 
 
 def with_width(gauss: np.ndarray, width: int) -> np.ndarray:

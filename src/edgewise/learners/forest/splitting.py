@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from edgewise.kernels.compile import inlined, merged, noinline
-from edgewise.kernels.simd import BROAD, WIDTH, in_eights, lanes, largest, least, load, store
+from edgewise.kernels.simd import BROAD, WIDTH, load4, maximum, minimum, round_up_8, splat4, store
 from edgewise.kernels.state import state
 from edgewise.learners.forest.guessing import NO_CANDIDATE, ROUNDING, guess_binary, guess_numeric
 from edgewise.learners.forest.layout import HIGH, LOW, SEEN, WEIGHT, Forest
@@ -38,7 +38,7 @@ class SplitRoom(NamedTuple):
 
 
 def make_split_room(forest: Forest) -> SplitRoom:
-    k, m, c = forest.row.shape[1], in_eights(forest.numeric.shape[1]), forest.nominal.shape[1]
+    k, m, c = forest.row.shape[1], round_up_8(forest.numeric.shape[1]), forest.nominal.shape[1]
     return SplitRoom(
         present=np.zeros(k, np.int64),
         weights=np.zeros(k),
@@ -65,11 +65,11 @@ def sum_up(gauss, rows, m, room):
             room.weights[n] = -1.0
             n += 1
     for j in range(0, m, WIDTH):
-        weight, low, high = lanes(0.0), lanes(math.inf), lanes(-math.inf)
+        weight, low, high = splat4(0.0), splat4(math.inf), splat4(-math.inf)
         for i in range(n):
             row = gauss[room.present[i]]
-            weight = weight + load(row[WEIGHT], j)
-            low, high = least(low, load(row[LOW], j)), largest(high, load(row[HIGH], j))
+            weight = weight + load4(row[WEIGHT], j)
+            low, high = minimum(low, load4(row[LOW], j)), maximum(high, load4(row[HIGH], j))
         store(room.totals, j, weight)
         store(room.lows, j, low)
         store(room.highs, j, high)

@@ -9,19 +9,19 @@ import numpy as np
 from edgewise.kernels.compile import inlined, noinline
 from edgewise.kernels.simd import (
     WIDTH,
+    any_less,
     exponent,
     fraction,
-    gathered,
-    largest,
-    leading,
-    least,
-    load,
-    product,
-    some_less,
+    gather4,
+    load4,
+    mask_tail,
+    maximum,
+    minimum,
+    reduce_product,
+    reduce_sum,
     store,
-    total,
-    where_known,
     where_less,
+    where_not_nan,
 )
 from edgewise.learners.forest.layout import HIGH, LOW, MEAN, PRECISION, ROWS, SQUARES, WEIGHT
 
@@ -82,17 +82,17 @@ def forget(forest, leaf):
 @inlined
 def count_values(gauss, j, value, w):
     """A weighted Welford step for the features from j on, where they are not missing: their weights and squares."""
-    weight, mean, squares = load(gauss[WEIGHT], j), load(gauss[MEAN], j), load(gauss[SQUARES], j)
+    weight, mean, squares = load4(gauss[WEIGHT], j), load4(gauss[MEAN], j), load4(gauss[SQUARES], j)
     heavier = weight + w
     delta = value - mean
     nearer = mean + delta * w / heavier
-    weight = where_known(value, heavier, weight)
-    squares = where_known(value, squares + w * delta * (value - nearer), squares)
+    weight = where_not_nan(value, heavier, weight)
+    squares = where_not_nan(value, squares + w * delta * (value - nearer), squares)
     store(gauss[WEIGHT], j, weight)
-    store(gauss[MEAN], j, where_known(value, nearer, mean))
+    store(gauss[MEAN], j, where_not_nan(value, nearer, mean))
     store(gauss[SQUARES], j, squares)
-    store(gauss[LOW], j, least(load(gauss[LOW], j), value))
-    store(gauss[HIGH], j, largest(load(gauss[HIGH], j), value))
+    store(gauss[LOW], j, minimum(load4(gauss[LOW], j), value))
+    store(gauss[HIGH], j, maximum(load4(gauss[HIGH], j), value))
     return weight, squares
 
 
@@ -100,7 +100,7 @@ def count_values(gauss, j, value, w):
 def update_gauss(gauss, x, w, m):
     """`count_values` of all numeric features of an example."""
     for j in range(0, m, WIDTH):
-        count_values(gauss, j, load(x, j), w)
+        count_values(gauss, j, load4(x, j), w)
 
 
 @inlined
@@ -110,7 +110,7 @@ def update_density(gauss, x, w, columns, means, variances, m, class_weight):
     In one loop: what has been stored a moment ago is not loaded again.
     """
     for j in range(0, m, WIDTH):
-        weight, squares = count_values(gauss, j, load(x, j), w)
+        weight, squares = count_values(gauss, j, load4(x, j), w)
         fresh_precision(gauss, j, weight, squares, columns, means, variances, m)
     return log_density(gauss[PRECISION], m, class_weight)
 
@@ -129,13 +129,13 @@ def fresh_precision(gauss, j, weight, squares, columns, means, variances, m):
     one example's worth of the column's own spread, so that a class seen once is neither certain nor impossible. A
     column that never varied says nothing (precision 0). A feature that the class never showed takes the column's mean.
     """
-    spread = gathered(variances, columns, j, m)
-    if some_less(leading(m - j, weight, 1.0), LEAST_WEIGHT):
-        store(gauss[MEAN], j, where_less(0.0, weight, load(gauss[MEAN], j), gathered(means, columns, j, m)))
+    spread = gather4(variances, columns, j, m)
+    if any_less(mask_tail(m - j, weight, 1.0), LEAST_WEIGHT):
+        store(gauss[MEAN], j, where_less(0.0, weight, load4(gauss[MEAN], j), gather4(means, columns, j, m)))
     count = weight + 1.0
-    squares = largest(squares + spread, VARIANCE_FLOOR * spread * count)
-    precision = least(count / where_less(0.0, spread, squares, 1.0), LARGEST_PRECISION)
-    precision = leading(m - j, where_less(0.0, spread, precision, 0.0), 0.0)
+    squares = maximum(squares + spread, VARIANCE_FLOOR * spread * count)
+    precision = minimum(count / where_less(0.0, spread, squares, 1.0), LARGEST_PRECISION)
+    precision = mask_tail(m - j, where_less(0.0, spread, precision, 0.0), 0.0)
     store(gauss[PRECISION], j, precision)
 
 
@@ -143,7 +143,7 @@ def fresh_precision(gauss, j, weight, squares, columns, means, variances, m):
 def refresh_precision(gauss, columns, means, variances, m, class_weight):
     """`fresh_precision` of every numeric feature of a class; returns their `log_density`."""
     for j in range(0, m, WIDTH):
-        weight, squares = load(gauss[WEIGHT], j), load(gauss[SQUARES], j)
+        weight, squares = load4(gauss[WEIGHT], j), load4(gauss[SQUARES], j)
         fresh_precision(gauss, j, weight, squares, columns, means, variances, m)
     return log_density(gauss[PRECISION], m, class_weight)
 
@@ -156,14 +156,14 @@ def log_density(precision, m, class_weight):
     """
     density = begun_product(class_weight)
     for j in range(0, m, WIDTH):
-        density = times(density, load(precision, j))
+        density = times(density, load4(precision, j))
     return half_log(density)
 
 
 @inlined
 def begun_product(class_weight):
     """A class's weight, squared, as a product of many factors begins: see `times`."""
-    first = leading(2, class_weight, 1.0)
+    first = mask_tail(2, class_weight, 1.0)
     return fraction(first), exponent(first)
 
 
@@ -177,7 +177,7 @@ def times(so_far, factors):
 @inlined
 def half_log(of_products):
     """Half the logarithm of the product of all."""
-    return 0.5 * (math.log(product(of_products[0])) + LN2 * total(of_products[1]))
+    return 0.5 * (math.log(reduce_product(of_products[0])) + LN2 * reduce_sum(of_products[1]))
 
 
 @inlined
