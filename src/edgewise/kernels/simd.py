@@ -1,10 +1,10 @@
-"""Four numbers side by side: how kernels treat several features or labels in one step.
+"""SIMD vectors of four and eight doubles, for loops that LLVM does not vectorize by itself.
 
-LLVM turns a loop over an array into such steps by itself where the loop is long; where there are seven features or four
-labels it does not. Here a kernel says so: `load4` takes four numbers of an array, the operators and the functions below
-work on each of the four, and `store` writes them back. A single number stands for four equal ones. Arrays are made so
-long that the last four are whole (`round_up_4`). Where there are more of a kind, `load_broad` takes eight and `load_wide`
-sixteen; the processor takes as many steps as it needs. In plain Python the lanes are a NumPy array.
+LLVM vectorizes a loop over an array where the loop is long; where there are seven features or four labels it does not.
+Here a kernel says so: `load4` takes four numbers of an array, operators and the functions below work on each lane, and
+`store` writes them back. A single number stands for a vector of equal ones. Arrays are padded so that the last vector
+is whole (`round_up_4`). `load8` takes eight numbers; the processor splits them if its registers are shorter. In plain
+Python a vector is a NumPy array.
 """
 
 from __future__ import annotations

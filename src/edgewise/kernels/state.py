@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.datamodel import models
-from numba.core.imputils import lower_getattr_generic
+from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import NativeValue, register_model, typeof_impl, unbox
 
@@ -96,13 +96,15 @@ def look_at(context: Any, builder: Any, kind: StateType, address: Any, name: str
         first_looks[function] = ({}, ways_to_structures(function))
     looks, ways = first_looks[function]
     if len(ways[str(address.type.pointee)]) != 1:
-        return field_at(builder, kind, address, name)
-    if (kind, name) not in looks:
-        argument, *path = ways[str(address.type.pointee)][0]
-        with builder.goto_entry_block():
-            home = cgutils.gep_inbounds(builder, argument, 0, *path) if path else argument
-            looks[kind, name] = field_at(builder, kind, home, name)
-    return looks[kind, name]
+        value = field_at(builder, kind, address, name)
+    else:
+        if (kind, name) not in looks:
+            argument, *path = ways[str(address.type.pointee)][0]
+            with builder.goto_entry_block():
+                home = cgutils.gep_inbounds(builder, argument, 0, *path) if path else argument
+                looks[kind, name] = field_at(builder, kind, home, name)
+        value = looks[kind, name]
+    return impl_ret_borrowed(context, builder, kind.fields[kind.names.index(name)], value)
 
 
 # For every function: fields that were looked at where it begins, and `ways_to_structures`.
@@ -151,24 +153,25 @@ def loaded(builder: Any, address: Any) -> Any:
 def lay_out(kind: StateType, value: Any, c: Any) -> NativeValue:
     """Write the fields into memory of the call that comes from Python."""
     address = cgutils.alloca_once(c.builder, c.context.get_value_type(kind).pointee)
-    failed = fill(kind, value, address, c)
+    failed, held = fill(kind, value, address, c)
     with c.builder.if_then(failed, likely=False):
         c.pyapi.err_set_string("PyExc_TypeError", f"a field of {kind.of.__name__} is no array of the type it has")
     # An empty piece of assembly hides where the address comes from: no load may be moved before the stores above.
     hidden = c.builder.asm(
         ir.FunctionType(address.type, [address.type]), "", "=r,0,~{memory}", [address], side_effect=True
     )
-    return NativeValue(hidden, is_error=failed)
+    return NativeValue(hidden, is_error=failed, cleanup=lambda: [release() for release in held])
 
 
-def fill(kind: StateType, value: Any, address: Any, c: Any) -> Any:
-    """Write the fields of one state; whether that failed."""
-    failed = cgutils.false_bit
+def fill(kind: StateType, value: Any, address: Any, c: Any) -> tuple[Any, list[Any]]:
+    """Write the fields of one state; whether that failed, and what releases them after the call."""
+    failed, held = cgutils.false_bit, []
     for i, field in enumerate(kind.fields):
         item, at = c.pyapi.tuple_getitem(value, i), cgutils.gep_inbounds(c.builder, address, 0, i)
         if isinstance(field, StateType):
-            wrong = fill(field, item, at, c)
-        elif isinstance(field, types.Array):
+            wrong, inside = fill(field, item, at, c)
+            held += inside
+        elif isinstance(field, types.Array) and not c.context.enable_nrt:
             # straight into its place: the code for two hundred arrays takes long to compile
             code = c.pyapi.numba_array_adaptor(item, c.builder.bitcast(at, c.pyapi.voidptr))
             wrong = cgutils.is_not_null(c.builder, code)
@@ -176,5 +179,6 @@ def fill(kind: StateType, value: Any, address: Any, c: Any) -> Any:
             native = c.unbox(field, item)
             c.builder.store(native.value, at)
             wrong = native.is_error
+            held += [native.cleanup] if native.cleanup else []
         failed = c.builder.or_(failed, wrong)
-    return failed
+    return failed, held

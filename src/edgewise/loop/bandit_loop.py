@@ -1,4 +1,4 @@
-"""The game of bandit boosting (Zhang, Jung and Tewari 2018, Algorithm 1), over rounds in their order.
+"""The online loop under bandit feedback (Zhang, Jung and Tewari 2018, Algorithm 1), over rounds in their order.
 
     for each example x_t:
         every learner votes on x_t
@@ -9,20 +9,19 @@
         learner weights and expert weights move
 
 What is learned in a round needs the guess of all learners together, so rounds and learners cannot be exchanged as in
-`schema`: all vote, then all learn, round by round. What was voted is kept (`Cast`), and learning looks at nothing else
-of the time of voting, so that it may come later.
+`online_loop`: all vote, then all learn, round by round. What was voted is kept (`Cast`), and learning looks at nothing
+else of the time of voting, so that it may come later.
 
-| rule      | booster                                   | cost from                | learner weight              |
-|-----------|-------------------------------------------|--------------------------|-----------------------------|
-| GRADIENT  | AdaBandit (Algorithm 3)                   | gradient of the loss     | stochastic gradient descent |
-| POTENTIAL | BanditBBM (Algorithm 2)                   | exact 0-1 potential      | 1                           |
+| rule      | booster                 | cost from            | learner weight              | file                |
+|-----------|-------------------------|----------------------|-----------------------------|---------------------|
+| GRADIENT  | AdaBandit (Algorithm 3) | gradient of the loss | stochastic gradient descent | `rules.ada_bandit`  |
+| POTENTIAL | BanditBBM (Algorithm 2) | exact 0-1 potential  | 1                           | `rules.bandit_bbm`  |
 
-BinBandit's rounds are in `binary_rounds`.
+The rounds of BinBandit are in `rules.bin_bandit`.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -34,13 +33,13 @@ from edgewise.learners.forest.layout import enlarged, has_room, room_needed
 from edgewise.learners.forest.statistics import count_moments
 from edgewise.loop.extending import with_own
 from edgewise.loop.learning import learner_learns, learner_returns, learner_speaks
-from edgewise.loop.rules.votes import add_vote, cheapest_vote, clipped, cost_of_vote
+from edgewise.loop.rules.ada_bandit import estimate_logistic_costs, move_weight, relative_importance
+from edgewise.loop.rules.bandit_bbm import estimate_potential_costs
+from edgewise.loop.rules.votes import add_vote, cheapest_vote
 from edgewise.loop.state import (
     ARGMAX,
     COST,
     GRADIENT,
-    OF_RIGHT,
-    OF_VOTE,
     POTENTIAL,
     PROBABILITY,
     Chunk,
@@ -51,15 +50,11 @@ from edgewise.loop.state import (
 from edgewise.theory.bandit_estimates import (
     estimate,
     explored,
-    random_costs,
-    right_cost,
     surplus,
     tamed,
     taught_label,
 )
 from edgewise.theory.experts import BEST, DRAW, blend, drawn, expert_weights, heaviest, voted
-from edgewise.theory.losses import feasible, step_size
-from edgewise.theory.potentials import mixed_costs
 
 # Parts of a round, to be added: vote and explore, learn what was cast, and note the scores behind the guess.
 VOTING, LEARNING, SCORING = 1, 2, 4
@@ -189,61 +184,28 @@ def vote_in_round(plan, learners, committee, potentials, known, chunk, t, in_sco
 @entry_point
 def learn_round(plan, learners, committee, potentials, known, chunk, t, cast, s, room):
     """Lines 12 to 17 of Algorithm 1, with the votes of round t as they were cast."""
-    n_learners, k = learners.kind.size, plan.n_labels
-    scores, kept, costs = room.scores, room.kept, s.costs
+    scores, kept = room.scores, room.kept
     estimate(plan.estimate, cast.guesses[t], cast.shown[t], cast.correct[t], cast.rates[t], kept)
-    for l in range(k):
+    for l in range(plan.n_labels):
         scores[l] = 0.0
-    for i in range(n_learners):
+    for i in range(learners.kind.size):
         vote, share = cast.votes[t, i], cast.shares[t, i]
         committee.mistakes[i] += 1.0 - kept[cast.experts[t, i]]
-        # the random cost vector (5), and from it the sums that `edges_` are made of
         if plan.rule == POTENTIAL:
-            right = mixed_costs(potentials, n_learners - 1 - i, scores, kept, costs)
-            for l in range(k):
-                committee.importance[i] += costs[l] - right
-            committee.costs[i, OF_VOTE] += costs[vote] - right
+            estimate_potential_costs(committee, potentials, i, vote, scores, kept, s.costs)
         else:
-            if i == 0:
-                random_costs(plan.loss, scores, kept, costs, s.evidence)
-            committee.costs[i, OF_VOTE] += cost_of_vote(plan, costs, vote, share)
-            committee.costs[i, OF_RIGHT] += right_cost(plan.loss, scores, kept, s.evidence)
-        tamed(costs, plan.clip, plan.grain, room.tame)
+            estimate_logistic_costs(plan, committee, i, vote, share, scores, kept, s)
+        tamed(s.costs, plan.clip, plan.grain, room.tame)
         label = taught_label(room.tame, cast.shown[t], cast.correct[t], cast.uniforms[t, OF_TIES + i])
         w = surplus(room.tame, label) / plan.importance_bound
         add_vote(plan, scores, vote, share, cast.weights[t, i])
         if plan.rule == GRADIENT:
-            random_costs(plan.loss, scores, kept, costs, s.evidence)
-            step = weight_step(plan, n_learners, i, chunk.rounds[t], cast.rates[t])
-            # f'(alpha) is the cost of the vote at the new scores, as in `rules.gradient_step`.
-            alpha = committee.weight[i] - step * cost_of_vote(plan, costs, vote, share)
-            committee.weight[i] = clipped(alpha, plan.weight_low, plan.weight_high)
+            move_weight(plan, committee, chunk, cast, i, t, vote, share, scores, kept, s)
             w = relative_importance(plan, committee, i, chunk.rounds[t], w)
         cast.taught[t, i] = label
         cast.importances[t, i] = w
         learner_returns(learners, known, i, chunk, t, s)
         learner_learns(learners, known, i, chunk, t, label, w * learners.scale[i], s)
-
-
-@inlined
-def relative_importance(plan, committee, i, t, w):
-    """An importance raised to a power, and relative to the mean of learner i's until round t."""
-    if plan.importance_power != 1.0:
-        w = w**plan.importance_power
-    committee.importance[i] += w
-    if plan.normalize_importance:
-        mean = committee.importance[i] / t
-        w = w / mean if mean > 0.0 else 0.0
-    return w
-
-
-@inlined
-def weight_step(plan, n_learners, i, t, rate):
-    """eta_t: that of full feedback, which grows with the diameter of the feasible set, or rho / (k^2 sqrt(t))."""
-    if plan.full_step:
-        diameter = (plan.weight_high - plan.weight_low) / (2.0 * feasible(plan.loss, n_learners))
-        return diameter * step_size(plan.loss, plan.n_labels, n_learners, i, t)
-    return rate / (plan.n_labels * plan.n_labels * math.sqrt(t))
 
 
 @inlined

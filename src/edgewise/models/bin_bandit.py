@@ -34,7 +34,7 @@ import numpy as np
 from edgewise.kernels.state import state
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.ranges import LogUniform
-from edgewise.loop.binary_rounds import run_binary_rounds
+from edgewise.loop.rules.bin_bandit import run_binary_rounds
 from edgewise.loop.state import PROBABILITY, Ensemble
 from edgewise.models.stream_bandit import ROUNDS, Exploration, StreamBandit
 from edgewise.models.stream_classifier import shares_of

@@ -1,6 +1,6 @@
-"""The rounds of BinBandit (Chen, Lin and Lu 2014): k groups of binary learners, of which one learns.
+"""BinBandit (Chen, Lin and Lu 2014): k groups of binary learners, of which that of the shown label learns.
 
-Signature and arrays are those of `bandit_schema`; `committee.weight` is [N, k], a distribution over the learners of
+Signature and arrays are those of `bandit_loop`; `committee.weight` is [N, k], a distribution over the learners of
 each class, and `cast.shares` holds the learners' margins in [-1, 1].
 """
 
@@ -69,7 +69,7 @@ def learn_round(plan, learners, committee, known, chunk, t, cast, s, room):
 
 @entry_point
 def run_binary_rounds(plan, learners, committee, potentials, known, need, parts, chunk, cast, s, room, first):
-    """Play the rounds of a chunk from `first` on: see `bandit_schema.run_rounds`."""
+    """Play the rounds of a chunk from `first` on: see `bandit_loop.run_rounds`."""
     voting, learning = parts & VOTING != 0, parts & LEARNING != 0
     for t in range(first, chunk.labels.size):
         if learning and not has_room(known.forest, learners.kind.size, need):

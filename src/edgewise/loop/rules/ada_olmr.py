@@ -1,0 +1,70 @@
+"""Ada.OLMR: Algorithm 3 of Jung and Tewari, "Online Boosting Algorithms for Multi-label Ranking" (2018).
+
+| paper     | here                                                                                            |
+|-----------|-------------------------------------------------------------------------------------------------|
+| c_t^i     | `trace.costs`: gradient of the pairwise logistic loss at s^(i-1), Section 3.2                   |
+| alpha_t^i | `committee.weight`: projected online gradient descent with steps proportional to 1/sqrt(t)      |
+| v_t^i     | exp(-`committee.losses`), the rank loss of expert i                                             |
+| i_t       | the expert that is followed: drawn by Hedge, their mean, or the best (`choose_expert`)          |
+
+**Hedge's draw** is made while the experts go by: expert i takes the place of the one chosen so far with probability
+v_i / (v_1 + ... + v_i), which leaves each with probability proportional to its weight, and one uniform number is enough
+for all, stretched after each choice.
+
+In plain Python: `edgewise.reference.ada_olmr`.
+"""
+
+from __future__ import annotations
+
+import math
+
+from edgewise.kernels.compile import inlined
+from edgewise.loop.ranking_state import DRAWN, MEAN
+from edgewise.loop.rules.rankings import cost_of, count_costs, gather_scores, scatter_costs, set_importances
+from edgewise.loop.rules.votes import clipped
+from edgewise.theory.experts import blend
+from edgewise.theory.ranking_losses import logistic_costs, rank_loss
+
+
+@inlined
+def logistic_costs_round(plan, committee, chunk, trace, i, t, room):
+    """Costs of learner i in round t, the importance of each label from them, and what its vote cost."""
+    size, costs, order = chunk.labels[t], trace.costs[t], chunk.order[t]
+    if i == 0:
+        gather_scores(trace.scores[t], order, room.scores)
+        logistic_costs(room.scores, size, room.exps, room.costs)
+        scatter_costs(room.costs, order, costs)
+    count_costs(committee, i, costs, order, size, chunk.weights[t], room.vote)
+    set_importances(plan, committee, i, costs, order, size, chunk.rounds[t], room.gains)
+
+
+@inlined
+def move_weight(plan, committee, chunk, trace, i, t, alpha, room):
+    """Count expert i's rank loss, and move learner i's weight: `trace.costs` become those at the new scores."""
+    size, costs, order = chunk.labels[t], trace.costs[t], chunk.order[t]
+    gather_scores(trace.scores[t], order, room.scores)
+    committee.losses[i] += chunk.weights[t] * rank_loss(room.scores, size)
+    logistic_costs(room.scores, size, room.exps, room.costs)
+    scatter_costs(room.costs, order, costs)
+    # f'(alpha) is the cost of the vote at the new scores: Section 3.2
+    step = chunk.weights[t] * cost_of(costs, room.vote) / math.sqrt(chunk.rounds[t])
+    step *= (plan.weight_high - plan.weight_low) / 4.0
+    committee.weight[i] = clipped(alpha - step, plan.weight_low, plan.weight_high)
+
+
+@inlined
+def choose_expert(plan, first, learned, loss, scores, trace, t):
+    """Let one more expert go by: Hedge's mean of all so far, and the one followed if it is a single one."""
+    total = trace.total[t]
+    better = first or loss < total[1]
+    blend(first, loss, scores, trace.mean[t], total)
+    if plan.follow == DRAWN and learned:
+        chance = math.exp(total[1] - loss) / total[0]
+        better = trace.uniforms[t] < chance
+        if better:
+            trace.uniforms[t] /= chance
+        else:
+            trace.uniforms[t] = (trace.uniforms[t] - chance) / (1.0 - chance)
+    if plan.follow != MEAN and better:
+        for l in range(scores.size):
+            trace.followed[t, l] = scores[l]
