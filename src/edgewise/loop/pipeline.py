@@ -1,6 +1,6 @@
 """Chunks on their way through an ensemble, several at once: how learners are shared out to threads.
 
-Learner i needs its own past and the scores of the learners before it, nothing else (`online_loop`). So learners stand in
+Learner i needs its own past and the scores of the learners before it, nothing else. So learners stand in
 blocks, and while one block has a chunk, the block before it may have the next one. The way of a chunk is a *passage*:
 a generator that pauses after each block, and ends when all that the chunk brings is written down. Block b may take
 chunk c once block b - 1 is done with it, and block b itself with chunk c - 1:
