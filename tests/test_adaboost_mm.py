@@ -178,7 +178,7 @@ def test_mm_goes_on_where_m1_and_mh_stop():
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "train_rows"), [("letter", 16_000), ("pendigits", 7_494)])
 def test_figure_1b_on_real_data(name, train_rows):
-    """Trees of 5 leaves: MM ends far below M1 and MH, which stop early; benchmarks/batch.py has all six sets."""
+    """Trees of 5 leaves: MM ends far below M1 and MH, which stop early; docs/batch.md has all six sets."""
     if ew.datasets.where(name) == "not here":
         pytest.skip(f"{name} is not here; set EDGEWISE_DATA to a folder that holds it")
     X, y = ew.datasets.load(name)

@@ -21,9 +21,9 @@ def test_the_example_prints_what_the_page_shows(capsys: pytest.CaptureFixture[st
 
 
 def test_tables_are_those_of_the_results(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(TOP / "benchmarks"))
-    cells, report = importlib.import_module("cells"), importlib.import_module("batch_report")
-    records = [record for record in cells.known(RESULTS / "batch.jsonl") if record["complete"]]
+    monkeypatch.syspath_prepend(str(TOP))
+    report = importlib.import_module("benchmarks.accuracy.batch_report")
+    records = report.cells.complete("batch")
     speed = json.loads((RESULTS / "batch_speed.json").read_text())
     assert report.filled(PAGE, records, speed) == PAGE
     assert report.markdown(records, speed) == (RESULTS / "batch.md").read_text()

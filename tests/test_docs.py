@@ -163,9 +163,9 @@ def test_pages_in_the_trees_exist():
 
 
 def test_the_tables_of_which_model_are_those_of_the_results(monkeypatch):
-    monkeypatch.syspath_prepend(str(TOP / "benchmarks"))
-    which_model = importlib.import_module("which_model")
-    if not which_model.RESULTS.exists():
+    monkeypatch.syspath_prepend(str(TOP))
+    which_model = importlib.import_module("benchmarks.pages.which_model")
+    if not (TOP / "benchmarks" / "results").exists():
         pytest.skip("benchmarks/results is not here: nothing to compare the tables with")
     page = (DOCS / "which-model.md").read_text()
     assert which_model.filled(page) == page
@@ -173,9 +173,9 @@ def test_the_tables_of_which_model_are_those_of_the_results(monkeypatch):
 
 
 def test_the_table_of_binary_columns_is_that_of_the_results(monkeypatch):
-    monkeypatch.syspath_prepend(str(TOP / "benchmarks"))
-    binary_columns = importlib.import_module("binary_columns")
-    if not binary_columns.RESULTS.exists():
+    monkeypatch.syspath_prepend(str(TOP))
+    binary_columns = importlib.import_module("benchmarks.accuracy.binary_columns")
+    if not (TOP / "benchmarks" / "results").exists():
         pytest.skip("benchmarks/results is not here: nothing to compare the table with")
     page = binary_columns.PAGE.read_text()
     assert binary_columns.filled(page) == page

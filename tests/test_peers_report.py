@@ -1,22 +1,20 @@
-"""The page and the tables of benchmarks/peers.py, from made-up cells."""
+"""The page and the tables of benchmarks/accuracy/peers.py, from made-up cells."""
 
 from __future__ import annotations
 
 import importlib
 import json
-import os
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
-BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
+TOP = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture
 def report(monkeypatch):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    return importlib.import_module("peers_report")
+    monkeypatch.syspath_prepend(str(TOP))
+    return importlib.import_module("benchmarks.accuracy.peers_report")
 
 
 def cell(data, model, learners, whole, last, loss, seconds, *, order="shuffled", used=None, **further):
@@ -77,16 +75,15 @@ def test_the_best_peers(report, tmp_path, monkeypatch):
     path = tmp_path / "peers.jsonl"
     part = cell("car", "vw", 100, 1.0, 1.0, 0.0, 0.1) | {"complete": False}
     path.write_text("\n".join(map(json.dumps, [*CELLS, part])) + "\n")
-    monkeypatch.setattr(report, "PATH", path)
+    monkeypatch.setattr(report.cells, "RESULTS", tmp_path)
     assert report.best_peers() == {"car": {"all": 0.88, "last_fifth": 0.97}}
 
 
-def test_every_model_of_the_plan_is_known(report, monkeypatch):
+def test_every_model_of_the_plan_is_known(report):
     """And ours come first: they are the cheapest."""
     from edgewise.evaluation.models import KNOWN
 
-    with mock.patch.dict(os.environ):  # the script sets the number of threads
-        peers = importlib.import_module("peers")
+    peers = importlib.import_module("benchmarks.accuracy.peers")
     planned = peers.planned(["shuffled", "file"], None, None)
     assert {cell.model for cell in planned} <= set(KNOWN)
     assert len(set(planned)) == len(planned)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib
 import json
 import re
@@ -22,9 +23,8 @@ PAGES = [TOP / "README.md", TOP / "docs" / "theory.md", TOP / "docs" / "reproduc
 
 @pytest.fixture
 def readme(monkeypatch):
-    """benchmarks/readme.py, which imports its neighbors by name."""
-    monkeypatch.syspath_prepend(str(TOP / "benchmarks"))
-    return importlib.import_module("readme")
+    monkeypatch.syspath_prepend(str(TOP))
+    return importlib.import_module("benchmarks.pages.readme")
 
 
 def block(text, name):
@@ -126,12 +126,19 @@ def first_paper(quick=None, **changes):
     return [reproduction(name, values, quick) for name in ("000/table-3", "000/table-4")]
 
 
+def keep(found, folder):
+    """As `benchmarks/papers/report.py` keeps a run."""
+    (folder / "reproduction").mkdir()
+    save(found, folder / "results.json")
+    text = (folder / "results.json").read_bytes()
+    (folder / "reproduction" / "results.json.gz").write_bytes(gzip.compress(text))
+
+
 def test_tables_of_the_papers(readme, tmp_path):
     """The best of five edges beside the paper's best, counts of what is worse, and the defaults."""
-    (tmp_path / "reproduction").mkdir()
     changes = {"MB .05": (0.75, 0.65), "DT": (0.77, 0.8), "OLB": (None, 0.5)}
     found = first_paper(**changes)
-    save(found, tmp_path / "reproduction" / "results.json")
+    keep(found, tmp_path)
     text = readme.filled(README, tmp_path)
     accuracy, papers = block(text, "accuracy"), block(text, "papers")
     line = "| Balance | .770 (.800) | – (.500) | .900 (.800) | .750 (.650) | .900 (.800) | .900 (.800) | .880 |"
@@ -144,14 +151,12 @@ def test_tables_of_the_papers(readme, tmp_path):
 
 
 def test_an_edge_that_has_not_run_leaves_no_best_one(readme, tmp_path):
-    (tmp_path / "reproduction").mkdir()
-    save(first_paper(**{"MB .3": (None, 0.9)}), tmp_path / "reproduction" / "results.json")
+    keep(first_paper(**{"MB .3": (None, 0.9)}), tmp_path)
     assert "| .900 (.800) | – (.900) | .900 (.800) |" in block(readme.filled(README, tmp_path), "accuracy")
 
 
 def test_a_quick_run_is_no_result(readme, tmp_path):
-    (tmp_path / "reproduction").mkdir()
-    save(first_paper(quick="50 rows"), tmp_path / "reproduction" / "results.json")
+    keep(first_paper(quick="50 rows"), tmp_path)
     text = readme.filled(README, tmp_path)
     assert block(text, "accuracy").startswith("*Not here yet")
     assert block(text, "papers").startswith("*Not here yet")
@@ -197,5 +202,6 @@ def test_check_fails_on_a_changed_table(readme, tmp_path, monkeypatch):
 
 
 def test_the_script_runs_on_its_own():
-    done = subprocess.run([sys.executable, str(TOP / "benchmarks" / "readme.py"), "--help"], capture_output=True)
+    command = [sys.executable, "-m", "benchmarks.pages.readme", "--help"]
+    done = subprocess.run(command, cwd=TOP, capture_output=True)
     assert done.returncode == 0

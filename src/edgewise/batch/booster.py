@@ -17,7 +17,7 @@ from edgewise.data.table import Table
 from edgewise.parameters import Saveable
 from edgewise.theory.cost_matrices import add_votes
 
-# Leaves of the default learner: on most sets the error falls little beyond (benchmarks/batch.py, error by leaves).
+# Leaves of the default learner: on most sets the error falls little beyond (docs/batch.md, error by leaves).
 DEFAULT_LEAVES = 32
 
 

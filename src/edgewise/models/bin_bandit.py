@@ -21,7 +21,7 @@ explore alike; exponentiated gradient for alpha, with steps that importance samp
 would throw all of alpha on one learner; the trees of preset "paper", whose ranges are those that the authors' script
 has for this baseline; and `step`. The script's is rho^3 / k, with which alpha never moves: then Isolet ends above what
 is printed, as there the script's trees stop growing and ours do not. The step of preset "paper" is the one of those
-tried that is nearest to the printed values on all six sets at once (`benchmarks/bin_bandit_step.py`).
+tried that is nearest to the printed values on all six sets at once (`benchmarks/papers/bin_bandit_step.py`).
 """
 
 from __future__ import annotations
