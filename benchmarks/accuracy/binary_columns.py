@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import edgewise as ew
+from benchmarks.shared import measuring
 from benchmarks.shared.grid import figure, grid, update, with_table
 from benchmarks.shared.measuring import TOP, best_cpu, found, machine, write
 from benchmarks.shared.streams import N, booster, stream
@@ -55,6 +56,7 @@ def filled(page: str) -> str:
 
 
 def main() -> None:
+    measuring.parser(__doc__).parse_args()
     cells = []
     for data in STREAMS:
         for name, make in MODELS.items():

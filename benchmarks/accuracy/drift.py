@@ -7,9 +7,8 @@ Writes results/drift.md. Every row is predicted, then learned; seed 1.
 
 from __future__ import annotations
 
-import argparse
-
 import edgewise
+from benchmarks.shared import measuring
 from benchmarks.shared.grid import figure, grid, millions
 from benchmarks.shared.measuring import RESULTS
 from edgewise.evaluation.models import ModelSpec
@@ -24,7 +23,7 @@ Predict, then learn, every row, in the order of the file; seed 1; CPU seconds of
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = measuring.parser(__doc__)
     parser.add_argument("--data", default="electricity", help="names of data sets in time order, as a,b")
     parser.add_argument("--learners", default="30,100")
     parser.add_argument("--rows", type=int, help="only the first so many rows")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchmarks.shared import measuring
 from benchmarks.shared.grid import grid
 from benchmarks.shared.measuring import write
 from edgewise.reproduction import declarations
@@ -20,6 +21,7 @@ MEASURES = {"all": "003/table-2", "last_fifth": "003/table-1"}
 
 
 def main() -> None:
+    measuring.parser(__doc__).parse_args()
     found = []
     declared = declarations.declarations()
     for line in lines_of(declared["003/table-1"], Options()):

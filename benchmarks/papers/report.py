@@ -9,12 +9,12 @@ are made from them, beside them.
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import tempfile
 from pathlib import Path
 
+from benchmarks.shared import measuring
 from benchmarks.shared.measuring import RESULTS
 from edgewise.reproduction import report, results, tables
 from edgewise.reproduction.results import Reproduction
@@ -47,7 +47,7 @@ def keep(folder: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = measuring.parser(__doc__)
     parser.add_argument("--keep", type=Path, metavar="DIR", help="the folder of a run of `edgewise reproduce`")
     arguments = parser.parse_args()
     if arguments.keep:

@@ -18,7 +18,6 @@ tested there.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import time
 from collections.abc import Callable
@@ -30,6 +29,7 @@ import numpy as np
 
 from benchmarks.papers.report import reproduced
 from benchmarks.papers.sgb_loops import Batch, Convergence, Rows, State, Streaming, half_square, learn, predict
+from benchmarks.shared import measuring
 from benchmarks.shared.grid import grid
 from benchmarks.shared.measuring import TOP, found, write
 from edgewise.data import datasets
@@ -215,7 +215,7 @@ def tested(split: tuple[Rows, Rows], batch: int, streaming: int, budget: float, 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = measuring.parser(__doc__)
     parser.add_argument("--report", action="store_true", help="write the page and the picture from what is there")
     if not parser.parse_args().report:
         write(NAME, choose())
@@ -227,67 +227,42 @@ def page(chosen: dict[str, Any]) -> str:
     """The results as Markdown."""
     batch = chosen["batch"][chosen["chosen_batch"]]
     near = min(chosen["falling"], key=lambda each: each["lowest"] or float("inf"))
-    order = sorted(chosen["batch"], key=lambda each: each["end"])
-    return "\n".join(
+    settings = [
         [
-            "# Streaming against batch boosting on Abalone: computation",
-            "",
-            "Made by `benchmarks/papers/sgb_computation.py`, which says how settings are chosen. Half the mean squared "
-            "error; computation in predictions of one network. Training rows only, but for the last section.",
-            "",
-            "## Batch boosting: 40 networks, each trained until it converges",
-            "",
-            f"The lowest loss at the end of any setting is L = {chosen['lowest']:.4f}. Chosen: mini-batches of "
-            f"{batch['batch_size']}, Adam's step {batch['adam_step']}, patience {batch['patience']}.",
-            "",
-            grid(
-                ["mini-batch", "Adam's step", "patience", "loss at the end", "within 2% of it at", "of L at"],
-                [
-                    [
-                        *(str(each[name]) for name in ("batch_size", "adam_step", "patience")),
-                        f"{each['end']:.4f}",
-                        units(each["own"]),
-                        units(each["lowest"]),
-                    ]
-                    for each in order
-                ],
-            ),
-            "",
-            "With Adam's step falling to 0 over a fixed number of epochs for each network, which is not training until "
-            f"convergence, the soonest to be within 2% of L is {near['falling']} epochs in mini-batches of "
-            f"{near['batch_size']} with step {near['adam_step']}: {units(near['lowest'])}.",
-            "",
-            "## Streaming boosting: the best setting of each budget",
-            "",
-            grid(
-                [
-                    *("budget", "learners", "eta", "Adam's step", "mini-batch", "epochs"),
-                    *("loss at the end", "above batch boosting", "standard error", "above L"),
-                ],
-                [
-                    [
-                        units(each["budget"]) + (" (chosen)" if b == chosen["chosen_budget"] else ""),
-                        *(
-                            str(each[name])
-                            for name in ("learners", "learning_rate", "adam_step", "batch_size", "epochs")
-                        ),
-                        f"{each['end']:.4f}",
-                        f"{100 * each['gap']:.2f}%",
-                        f"{100 * each['error']:.2f}%",
-                        f"{100 * (each['end'] / chosen['lowest'] - 1):.2f}%",
-                    ]
-                    for b, each in enumerate(chosen["best_streaming"])
-                ],
-            ),
-            "",
-            f"## Test rows of the {SPLITS} splits, in the same loops",
-            "",
-            "Settings chosen once for all splits: " + told(chosen["tested"]),
-            "",
-            "Settings chosen for each split by its own training rows: " + told(chosen["tested_by_own_rows"]),
-            "",
+            *(str(each[name]) for name in ("batch_size", "adam_step", "patience")),
+            *(f"{each['end']:.4f}", units(each["own"]), units(each["lowest"])),
         ]
-    )
+        for each in sorted(chosen["batch"], key=lambda each: each["end"])
+    ]
+    budgets = [
+        [
+            units(each["budget"]) + (" (chosen)" if b == chosen["chosen_budget"] else ""),
+            *(str(each[name]) for name in ("learners", "learning_rate", "adam_step", "batch_size", "epochs")),
+            *(f"{each['end']:.4f}", f"{100 * each['gap']:.2f}%", f"{100 * each['error']:.2f}%"),
+            f"{100 * (each['end'] / chosen['lowest'] - 1):.2f}%",
+        ]
+        for b, each in enumerate(chosen["best_streaming"])
+    ]
+    of_budgets = ["budget", "learners", "eta", "Adam's step", "mini-batch", "epochs", "loss at the end"]
+    of_budgets += ["above batch boosting", "standard error", "above L"]
+    blocks = [
+        "# Streaming against batch boosting on Abalone: computation",
+        "Made by `benchmarks/papers/sgb_computation.py`, which says how settings are chosen. Half the mean squared "
+        "error; computation in predictions of one network. Training rows only, but for the last section.",
+        "## Batch boosting: 40 networks, each trained until it converges",
+        f"The lowest loss at the end of any setting is L = {chosen['lowest']:.4f}. Chosen: mini-batches of "
+        f"{batch['batch_size']}, Adam's step {batch['adam_step']}, patience {batch['patience']}.",
+        grid(["mini-batch", "Adam's step", "patience", "loss at the end", "within 2% of it at", "of L at"], settings),
+        "With Adam's step falling to 0 over a fixed number of epochs for each network, which is not training until "
+        f"convergence, the soonest to be within 2% of L is {near['falling']} epochs in mini-batches of "
+        f"{near['batch_size']} with step {near['adam_step']}: {units(near['lowest'])}.",
+        "## Streaming boosting: the best setting of each budget",
+        grid(of_budgets, budgets),
+        f"## Test rows of the {SPLITS} splits, in the same loops",
+        "Settings chosen once for all splits: " + told(chosen["tested"]),
+        "Settings chosen for each split by its own training rows: " + told(chosen["tested_by_own_rows"]),
+    ]
+    return "\n\n".join(blocks) + "\n"
 
 
 def units(number: float | None) -> str:

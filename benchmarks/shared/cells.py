@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import edgewise
+from benchmarks.shared import measuring
 from benchmarks.shared.measuring import RESULTS
 from edgewise.kernels import compile
 
@@ -97,7 +98,7 @@ def make_small(path: Path, fields: Sequence[str], in_a_line: Sequence[str] = ("s
 
 def options(description: str | None, *, seeds: int | None = None, jobs: bool = True, rows: bool = True) -> Any:
     """A parser with the options of every script that fills a table of cells."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = measuring.parser(description)
     parser.set_defaults(jobs=1, rows=None)
     parser.add_argument("--data", help="some of the data sets, as a,b")
     if seeds is not None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.shared import measuring
 from edgewise.evaluation.racing import Mean
 
 NONE = "–"
@@ -68,6 +68,6 @@ def update(page: Path, filled: Callable[[str], str], *, check: bool = False, scr
 
 def options(description: str | None) -> Any:
     """A parser for a script that fills the tables of a page from the results."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = measuring.parser(description)
     parser.add_argument("--check", action="store_true", help="change nothing; exit code 1 if a table is out of date")
     return parser

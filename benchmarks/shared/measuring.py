@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import os
 import platform
+import resource
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -42,6 +45,17 @@ def in_alternation(work: dict[str, Callable[[], Any]], repeats: int) -> dict[str
     return seconds
 
 
+def whole_process(command: list[str], **environment: str) -> tuple[dict[str, float], str]:
+    """CPU and wall seconds of a process from its start to its end, in an empty folder; and what it prints."""
+    with tempfile.TemporaryDirectory() as folder:
+        before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        around = os.environ | ONE_THREAD | environment
+        done = subprocess.run(command, cwd=folder, env=around, check=True, stdout=subprocess.PIPE, text=True)
+        wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {"cpu_s": used, "wall_s": wall}, done.stdout
+
+
 def in_process(module: str, job: dict[str, Any], folder: Path, python: Path | str = sys.executable) -> dict[str, Any]:
     """What `python -m MODULE JOB.json` writes as JSON to the file that the job names as its `answer`."""
     order, answer = folder / "job.json", folder / "answer.json"
@@ -74,3 +88,8 @@ def write(name: str, values: Any, page: str | None = None) -> None:
     (RESULTS / f"{name}.json").write_text(json.dumps(values, indent=1) + "\n")
     if page is not None:
         (RESULTS / f"{name}.md").write_text(page)
+
+
+def parser(description: str | None) -> argparse.ArgumentParser:
+    """A parser of options whose help is the docstring of a script."""
+    return argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)

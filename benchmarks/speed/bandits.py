@@ -7,13 +7,13 @@ Times are CPU time, the best of the repeats. Writes results/bandit_speed.json an
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import edgewise
+from benchmarks.shared import measuring
 from benchmarks.shared.cells import stamp
 from benchmarks.shared.grid import grid
 from benchmarks.shared.measuring import best_cpu, cpu, write
@@ -58,7 +58,7 @@ def round_microseconds(make: Callable[[], Any], repeats: int) -> tuple[float, fl
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = measuring.parser(__doc__)
     parser.add_argument("--repeats", type=int, default=3)
     repeats = parser.parse_args().repeats
     measured = {}

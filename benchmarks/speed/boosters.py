@@ -7,7 +7,6 @@ Writes results/speed.json after every measurement and results/speed.md at the en
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 from operator import itemgetter
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.shared import measuring
 from benchmarks.shared.cells import chosen
 from benchmarks.shared.measuring import PEERS, found, in_process, machine, write
 from benchmarks.shared.streams import STREAMS, TREES, saved_stream
@@ -201,7 +201,7 @@ def measurements(results: list[Result]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = measuring.parser(__doc__)
     parser.add_argument("--quick", action="store_true", help="a few hundred rows, one repeat: does everything run?")
     parser.add_argument("--repeats", type=int, help="timed runs, of which the best counts (3; quick: 1)")
     parser.add_argument("--data", help=f"some of {','.join(STREAMS)}")

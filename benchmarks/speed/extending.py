@@ -12,7 +12,6 @@ Writes results/extending.json, results/extending.md and the tables of docs/how-t
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import subprocess
@@ -25,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import edgewise as ew
+from benchmarks.shared import measuring
 from benchmarks.shared.cells import stamp
 from benchmarks.shared.grid import figure, grid, update, with_table
 from benchmarks.shared.measuring import TOP, found, in_alternation, write
@@ -186,7 +186,7 @@ def tables(found: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = measuring.parser(__doc__)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--table", action="store_true", help="only the pages, from what was measured before")
     arguments = parser.parse_args()

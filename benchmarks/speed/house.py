@@ -16,24 +16,22 @@ The first run of a tree compiles its kernels, which can take minutes. Prints Mar
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import os
-import resource
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks import ONE_THREAD
-from benchmarks.shared.measuring import TOP, cpu
+from benchmarks.shared import measuring
+from benchmarks.shared.measuring import TOP, cpu, whole_process
 
 ROWS = 5000
 DEFAULTS = ("car", "letter", "covertype", "movement", "electricity")
 MODELS = ("AdaBoostOLM", "OnlineMBBM")
+RACE = "from edgewise.cli import main; main(['race', 'car'])"
 TIMED_S = 1.0  # CPU seconds of runs in a process: short ones are repeated
 
 
@@ -44,19 +42,15 @@ class Tree(NamedTuple):
     src: Path
     python: str
 
-    def run(self, arguments: list[str], **environment: str) -> tuple[float, str]:
+    def run(self, *arguments: str, **environment: str) -> tuple[float, str]:
         """CPU seconds of a process that has this tree, and what it prints."""
-        around = os.environ | ONE_THREAD | {"PYTHONPATH": os.pathsep.join((str(self.src), str(TOP)))} | environment
-        with tempfile.TemporaryDirectory() as folder:
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            command = [self.python, *arguments]
-            done = subprocess.run(command, cwd=folder, env=around, check=True, stdout=subprocess.PIPE, text=True)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
+        path = os.pathsep.join((str(self.src), str(TOP)))
+        used, printed = whole_process([self.python, *arguments], PYTHONPATH=path, **environment)
+        return used["cpu_s"], printed
 
     def measured(self, model: str, data: str, rows: int) -> dict[str, Any]:
         """What `measure` finds in a process of its own."""
-        return json.loads(self.run(["-m", "benchmarks.speed.house", "--measure", model, data, str(rows)])[1])
+        return json.loads(self.run("-m", "benchmarks.speed.house", "--measure", model, data, str(rows))[1])
 
 
 # -- in a process of a tree: its public names alone, since the tree may be of another version --------------------------
@@ -133,11 +127,10 @@ def over_olm(trees: list[Tree], repeats: int, most: int | None) -> str:
 
 def cold(trees: list[Tree], repeats: int) -> str:
     seconds: dict[str, list[float]] = {tree.name: [] for tree in trees}
-    race = ["-c", "from edgewise.cli import main; main(['race', 'car'])"]
     for _ in range(repeats):
         for tree in trees:
             with tempfile.TemporaryDirectory() as cache:
-                seconds[tree.name].append(tree.run(race, NUMBA_CACHE_DIR=cache)[0])
+                seconds[tree.name].append(tree.run("-c", RACE, NUMBA_CACHE_DIR=cache)[0])
     before, after = (min(of) for of in seconds.values())
     return (
         "| cold start | before, CPU s | after, CPU s | after / before |\n|---|---:|---:|---:|\n"
@@ -149,7 +142,7 @@ def main() -> None:
     if sys.argv[1:2] == ["--measure"]:
         print(json.dumps(measure(sys.argv[2], sys.argv[3], int(sys.argv[4]))))
         return
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = measuring.parser(__doc__)
     for which in ("before", "after"):
         parser.add_argument(f"{which}_src", type=Path, help=f"the folder src of the tree {which}")
         parser.add_argument(f"{which}_python", help="its interpreter")

@@ -10,7 +10,6 @@ Writes results/memory.json after every measurement and results/memory.md at the 
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
@@ -19,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.shared import contender
+from benchmarks.shared import contender, measuring
 from benchmarks.shared.measuring import PEERS, cpu, found, in_process, write
 
 # Java as the speed benchmark starts it, and without its choice of a young generation of 1 GB.
@@ -163,7 +162,7 @@ def markdown(results: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = measuring.parser(__doc__)
     parser.add_argument("--quick", action="store_true", help="300 rows: does everything run?")
     parser.add_argument("--only", default="speed,defaults,budget", help="parts, separated by commas")
     arguments = parser.parse_args()

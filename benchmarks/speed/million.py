@@ -9,13 +9,13 @@ model's arrays, nodes. The first tenth is the warm-up. Writes results/million.js
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import edgewise as ew
+from benchmarks.shared import measuring
 from benchmarks.shared.grid import figure, grid, millions
 from benchmarks.shared.measuring import cpu, found, machine, write
 from benchmarks.shared.streams import booster, load
@@ -88,7 +88,7 @@ def markdown(report: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = measuring.parser(__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--only", default="speed,defaults")
     arguments = parser.parse_args()

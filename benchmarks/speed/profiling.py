@@ -24,7 +24,6 @@ Writes results/profile.json and results/profile.md.
 
 from __future__ import annotations
 
-import argparse
 import copy
 import math
 from collections.abc import Callable
@@ -34,6 +33,7 @@ from typing import Any
 import numpy as np
 
 import edgewise as ew
+from benchmarks.shared import measuring
 from benchmarks.shared.grid import grid
 from benchmarks.shared.measuring import best_cpu, machine, write
 from benchmarks.shared.streams import STREAMS as ROWS
@@ -263,7 +263,7 @@ def markdown(report: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = measuring.parser(__doc__)
     parser.add_argument("--quick", action="store_true", help="few rows: does everything run?")
     quick = parser.parse_args().quick
     report: dict[str, Any] = {"machine": machine(), "phases": []}

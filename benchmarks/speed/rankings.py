@@ -7,7 +7,6 @@ CPU seconds of one process with one thread, compiling left out; `accuracy/rankin
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 
 import edgewise
 from benchmarks.accuracy.ranking import DATA, FEW_LABELS, MANY_LABELS, TREES
+from benchmarks.shared import measuring
 from benchmarks.shared.cells import chosen, stamp
 from benchmarks.shared.measuring import cpu, found, in_alternation, machine, write
 
@@ -99,7 +99,7 @@ def of_mediamill(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = measuring.parser(__doc__)
     parser.add_argument("--repeats", type=int, default=3, help="timed runs, of which the best counts")
     parser.add_argument("--part", help=f"some of {','.join(PARTS)}; the others stay as they were measured before")
     parser.add_argument("--quick", action="store_true", help="few rows, nothing kept: does everything run?")

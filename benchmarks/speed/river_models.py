@@ -10,7 +10,6 @@ Results: results/river_models.json and the page made from it.
 
 from __future__ import annotations
 
-import argparse
 import platform
 from collections.abc import Callable
 from importlib.metadata import version
@@ -22,6 +21,7 @@ from river import ensemble, forest, tree
 
 import edgewise as ew
 import edgewise.river as er
+from benchmarks.shared import measuring
 from benchmarks.shared.measuring import cpu, write
 
 BESIDE = "river ARFClassifier, 10 trees"
@@ -100,7 +100,7 @@ def markdown(report: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = measuring.parser(__doc__)
     parser.add_argument("--rows", type=int, default=10000)
     parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()

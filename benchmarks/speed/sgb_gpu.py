@@ -9,7 +9,6 @@ Needs torch (the extra neural) and MNIST in EDGEWISE_DATA. Writes sgb_gpu.json a
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from benchmarks.shared import measuring
 from benchmarks.shared.grid import NONE, grid
 from benchmarks.shared.measuring import RESULTS
 from edgewise.neural import losses
@@ -120,37 +120,6 @@ def idle_share(run: Callable[[], None], device: torch.device) -> dict[str, Any]:
     return {"idle_share": 1.0 - busy / span, "busy_s": busy * 1e-6, "span_s": span * 1e-6, "kernels": len(spans)}
 
 
-def first_layers(learners: int, x: Tensor, repeats: int) -> dict[str, float]:
-    """Seconds of the first layer of all learners, forward and backward, in three ways of writing it."""
-    device, rows, maps = x.device, len(x), 5 * learners
-    weight = torch.randn((maps, 1, 5, 5), device=device, requires_grad=True)
-    images = x.view(rows, 1, 28, 28)
-
-    def one_convolution() -> Tensor:
-        return nn.functional.conv2d(images, weight, stride=2)
-
-    def grouped_convolution() -> Tensor:
-        repeated = images.expand(rows, learners, 28, 28)
-        return nn.functional.conv2d(repeated, weight, stride=2, groups=learners)
-
-    def unfolded() -> Tensor:
-        patches = images[:, 0].unfold(1, 5, 2).unfold(2, 5, 2).reshape(rows, 144, 25)
-        return (weight.view(maps, 25) @ patches.transpose(1, 2)).view(rows, maps, 12, 12)
-
-    ways = (one_convolution, grouped_convolution, unfolded)
-    assert all(torch.allclose(way(), ways[0](), atol=0.1) for way in ways)  # GPUs may convolve in TF32
-    seconds = {}
-    for way in ways:
-
-        def run(way: Callable[[], Tensor] = way) -> None:
-            for _ in range(20):
-                weight.grad = None
-                way().square().sum().backward()
-
-        seconds[way.__name__] = timed(run, device, repeats)["seconds"] / 20
-    return seconds
-
-
 def measure(examples: Examples, learners: int, batch_size: int, repeats: int) -> dict[str, Any]:
     """All ways of training on the same mini-batches."""
     device = examples.x.device
@@ -179,7 +148,6 @@ def measure(examples: Examples, learners: int, batch_size: int, repeats: int) ->
         "ways": found,
         "times_faster": fastest / found["fused, recorded"]["seconds"],
         "times_faster_unrecorded": fastest / found["fused"]["seconds"],
-        "first_layer_s": first_layers(learners, examples.x[:batch_size], repeats),
     }
 
 
@@ -216,7 +184,7 @@ def page(record: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = measuring.parser(__doc__)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--learners", type=int, default=16)
     parser.add_argument("--batches", default="64,128,512")

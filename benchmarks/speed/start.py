@@ -8,17 +8,13 @@ results/start.md.
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
-import resource
-import subprocess
 import sys
 import tempfile
-import time
 from typing import Any
 
-from benchmarks.shared.measuring import machine, write
+from benchmarks.shared import measuring
+from benchmarks.shared.measuring import machine, whole_process, write
 
 RACE = "from edgewise.cli import main; main(['race', 'car'])"
 # From nothing to the first predicted label: import, the bundled data, a model of 100 learners, one row learned.
@@ -31,26 +27,21 @@ print(model.predict(X[1:2]))
 """
 
 
-def measured(code: str, cache: str, folder: str) -> dict[str, float]:
-    """CPU and wall seconds of one process that runs a piece of Python."""
-    environment = os.environ | {"NUMBA_CACHE_DIR": cache}
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run([sys.executable, "-c", code], cwd=folder, env=environment, check=True, capture_output=True)
-    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return {"cpu_s": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, "wall_s": wall}
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = measuring.parser(__doc__)
     parser.add_argument("--repeats", type=int, default=3)
     repeats = parser.parse_args().repeats
     runs: dict[str, list[dict[str, float]]] = {"cold race": [], "warm race": [], "warm first": []}
     for _ in range(repeats):
-        with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as folder:
-            runs["cold race"].append(measured(RACE, cache, folder))
-            runs["warm race"].append(measured(RACE, cache, folder))
-            measured(FIRST, cache, folder)  # compiles what one row at a time needs beside that
-            runs["warm first"].append(measured(FIRST, cache, folder))
+        with tempfile.TemporaryDirectory() as cache:
+
+            def run(code: str, cache: str = cache) -> dict[str, float]:
+                return whole_process([sys.executable, "-c", code], NUMBA_CACHE_DIR=cache)[0]
+
+            runs["cold race"].append(run(RACE))
+            runs["warm race"].append(run(RACE))
+            run(FIRST)  # compiles what one row at a time needs beside that
+            runs["warm first"].append(run(FIRST))
         print(json.dumps({name: of[-1] for name, of in runs.items()}), flush=True)
     report = {"machine": machine(), "runs": runs}
     write("start", report, page(report))

@@ -12,7 +12,6 @@ Writes results/threads.json and results/threads.md.
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 import time
@@ -23,6 +22,7 @@ from typing import Any
 import numpy as np
 
 import edgewise as ew
+from benchmarks.shared import measuring
 from benchmarks.shared.contender import Rows
 from benchmarks.shared.grid import grid
 from benchmarks.shared.measuring import machine, write
@@ -101,7 +101,7 @@ def page(report: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = measuring.parser(__doc__)
     parser.add_argument("--jobs", type=int, nargs="+", default=[2], help="numbers of threads beside 1")
     parser.add_argument("--chunk-size", type=int, default=CHUNK_ROWS)
     parser.add_argument("--repeats", type=int, default=3)

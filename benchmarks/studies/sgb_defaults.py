@@ -13,6 +13,7 @@ import numpy as np
 
 import edgewise as ew
 from benchmarks.accuracy.sgb_peers import ROWS, rmse, stream
+from benchmarks.shared import measuring
 from benchmarks.shared.grid import grid
 from benchmarks.shared.measuring import cpu, write
 from edgewise.models.gradient_stream import DEFAULT_TREE, SHRINKAGE
@@ -54,6 +55,7 @@ def variants() -> dict[str, dict[str, Any]]:
 
 
 def main() -> None:
+    measuring.parser(__doc__).parse_args()
     records = []
     for name in ROWS:
         table, targets = stream(name)

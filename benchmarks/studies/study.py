@@ -10,18 +10,20 @@ would have made of other experts and other weights, which needs no runs of its o
 
 from __future__ import annotations
 
+import tomllib
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.accuracy.defaults import changed, measured
+import edgewise
+from benchmarks.accuracy.defaults import measured
 from benchmarks.shared import cells
 from benchmarks.shared.measuring import RESULTS
 from benchmarks.shared.streams import stream
 from benchmarks.studies import study_report
-from benchmarks.studies.study_report import BEFORE, CHOSEN, START
-from edgewise import AdaBoostOLM, HoeffdingTree, SoftmaxRegression
+from benchmarks.studies.study_report import BEFORE, CHOSEN
 from edgewise.evaluation.measures import label_codes
 from edgewise.learners.ranges import LogUniform
 
@@ -41,167 +43,32 @@ class Cell(NamedTuple):
     seed: int
 
 
-# The learners that the search began with, written out: defaults may change after it.
-linear, with_products = SoftmaxRegression(), SoftmaxRegression(products=500)
-calm, eager = (
-    HoeffdingTree(
-        grace_period=grace,
-        split_confidence=confidence,
-        tie_threshold=tie,
-        leaf_prediction="mixed",
-        nominal_splits="binary",
-        warm_start=True,
-        importance_scale=scale,
-        max_features=features,
-    )
-    for grace, confidence, tie, scale, features in (
-        (200, 0.01, 0.05, 1.0, None),
-        (10, 0.1, 0.5, LogUniform(0.5, 4.0), 0.7),
-    )
-)
+def settings_of(candidate: dict[str, Any]) -> dict[str, Any]:
+    """The settings of `AdaBoostOLM` that a candidate of candidates.toml stands for."""
+    settings = DECLARED["common"] | candidate
+    change, names = settings.pop("change", {}), settings.pop("learners")
+    learners = []
+    for name in names:
+        own = DECLARED["learners"][name] | change.get(name, {})
+        kind = getattr(edgewise, own["kind"])
+        if kind is edgewise.HoeffdingTree:
+            own = DECLARED["trees"] | own
+        learners.append(kind(**{key: value_of(value) for key, value in own.items() if key != "kind"}))
+    return settings | {"weight_range": tuple(settings["weight_range"]), "estimator": learners}
 
 
-def learners_are(*learners: Any) -> dict[str, Any]:
-    return {"estimator": list(learners)}
+def value_of(value: Any) -> Any:
+    if isinstance(value, dict):
+        return LogUniform(*value["log_uniform"])
+    return None if value == "none" else value
 
 
-def products_are(**changes: Any) -> dict[str, Any]:
-    """The learners with another setting of the linear learner that has products."""
-    return learners_are(linear, calm, SoftmaxRegression(**with_products.get_params() | changes), eager)
-
-
-def eager_are(**changes: Any) -> dict[str, Any]:
-    """The learners with other settings of the trees that fill up."""
-    return learners_are(linear, calm, with_products, changed(eager, **changes))
-
-
-def newton_is(*learners: Any, **changes: Any) -> dict[str, Any]:
-    """The second search, from what the first one chose: Newton steps for the learner with products; NEWTON is it."""
-    newton = SoftmaxRegression(**{"products": 500, "newton": 160, "curvature": 0.1, "reach": None, **changes})
-    return {
-        "importance_power": 0.7,
-        **learners_are(*(newton if learner is NEWTON else learner for learner in learners)),
-    }
-
-
-def both_newton(features: float, first: SoftmaxRegression | None = None, **changes: Any) -> dict[str, Any]:
-    """The third search, from what the second one chose: Newton steps for the first linear learner as well."""
-    of_columns = {"step": 0.02, "newton": 240, "curvature": 0.25, "reach": None, **changes}
-    with_products = SoftmaxRegression(step=0.02, products=500, newton=240, curvature=0.07, reach=8.0)
-    trees = changed(most_eager, max_features=features)
-    return {
-        "importance_power": 0.7,
-        **learners_are(first or SoftmaxRegression(**of_columns), with_products, trees),
-    }
-
-
-NEWTON = SoftmaxRegression()
-most_eager = changed(eager, tie_threshold=0.9)
-
-# What is tried -> settings that differ from COMMON.
-COMMON: dict[str, Any] = {
-    "loss": "softmax",
-    "vote": "probability",
-    "follow": "vote",
-    "importance_power": 0.5,
-    "normalize_importance": True,
-    "weight_range": (0.0, 4.0),
-    "first_weight": 0.1,
-    "calibrate": True,
-    **learners_are(linear, calm, with_products, eager),
-}
-CANDIDATES: dict[str, dict[str, Any]] = {
-    START: {},
-    BEFORE: {**learners_are(linear, calm, eager), "calibrate": False},
-    "products before the calm tree": learners_are(linear, with_products, calm, eager),
-    "products instead of the calm tree": learners_are(linear, with_products, eager),
-    "products instead of the linear learner": learners_are(with_products, calm, eager),
-    "products first, then the linear learner": learners_are(with_products, linear, calm, eager),
-    "one linear learner and eager trees": learners_are(linear, eager),
-    "two plain linear learners": learners_are(linear, calm, SoftmaxRegression(), eager),
-    "at most 100 products": products_are(products=100),
-    "at most 2,000 products": products_are(products=2000),
-    "products, step .1": products_are(step=0.1),
-    "products, step .4": products_are(step=0.4),
-    "first linear learner, step .1": learners_are(SoftmaxRegression(0.1), calm, with_products, eager),
-    "first linear learner, step .4": learners_are(SoftmaxRegression(0.4), calm, with_products, eager),
-    "importance to the power .3": {"importance_power": 0.3},
-    "importance to the power .7": {"importance_power": 0.7},
-    "importance to the power 1": {"importance_power": 1.0},
-    "square roots, not normalized": {"normalize_importance": False},
-    "first weight 0": {"first_weight": 0.0},
-    "first weight .5": {"first_weight": 0.5},
-    "weights in [0, 2], half the step": {"weight_range": (0.0, 2.0)},
-    "weights in [0, 8], twice the step": {"weight_range": (0.0, 8.0)},
-    "logistic loss": {"loss": "logistic"},
-    "grace period 5": eager_are(grace_period=5),
-    "grace period 20": eager_are(grace_period=20),
-    "tie threshold .3": eager_are(tie_threshold=0.3),
-    "tie threshold .9": eager_are(tie_threshold=0.9),
-    "split confidence .5": eager_are(split_confidence=0.5),
-    "half of the features": eager_are(max_features=0.5),
-    "all features": eager_are(max_features=None),
-    "importance scales [1, 8]": eager_are(importance_scale=LogUniform(1.0, 8.0)),
-    "importance scales [.25, 8]": eager_are(importance_scale=LogUniform(0.25, 8.0)),
-    "naive-Bayes leaves": eager_are(leaf_prediction="naive_bayes"),
-    "power .7, tie threshold .9": {"importance_power": 0.7, **eager_are(tie_threshold=0.9)},
-    "power .7, tie threshold .9, no calm tree": {
-        "importance_power": 0.7,
-        **learners_are(linear, with_products, changed(eager, tie_threshold=0.9)),
-    },
-    "power .7, confidence .5": {"importance_power": 0.7, **eager_are(split_confidence=0.5)},
-    "power .7, confidence .5, grace 20": {
-        "importance_power": 0.7,
-        **eager_are(split_confidence=0.5, grace_period=20),
-    },
-    "power .7, confidence .5, all features": {
-        "importance_power": 0.7,
-        **eager_are(split_confidence=0.5, max_features=None),
-    },
-    "power .7, confidence .5, scales [1, 8]": {
-        "importance_power": 0.7,
-        **eager_are(split_confidence=0.5, importance_scale=LogUniform(1.0, 8.0)),
-    },
-    "Newton steps": newton_is(linear, calm, NEWTON, most_eager),
-    "Newton steps, curvature .05": newton_is(linear, calm, NEWTON, most_eager, curvature=0.05),
-    "Newton steps, curvature .07": newton_is(linear, calm, NEWTON, most_eager, curvature=0.07),
-    "Newton steps, curvature .2": newton_is(linear, calm, NEWTON, most_eager, curvature=0.2),
-    "Newton steps for 80 inputs": newton_is(linear, calm, NEWTON, most_eager, newton=80),
-    "Newton steps for 320 inputs": newton_is(linear, calm, NEWTON, most_eager, newton=320),
-    "Newton steps, second": newton_is(linear, NEWTON, calm, most_eager),
-    "Newton steps, second, curvature .07": newton_is(linear, NEWTON, calm, most_eager, curvature=0.07),
-    "Newton steps, no calm tree": newton_is(linear, NEWTON, most_eager),
-    "Newton steps, no calm tree, curvature .07": newton_is(linear, NEWTON, most_eager, curvature=0.07),
-    "Newton steps, no calm tree, curvature .07, reach 8": newton_is(
-        linear, NEWTON, most_eager, curvature=0.07, reach=8.0
-    ),
-    **{
-        f"Newton steps, no calm tree, curvature {about}": newton_is(
-            linear, NEWTON, most_eager, curvature=curvature, reach=reach
-        )
-        for about, curvature, reach in (
-            (".07, reach 5", 0.07, 5.0),
-            (".07, reach 12", 0.07, 12.0),
-            (".05, reach 8", 0.05, 8.0),
-            (".1, reach 8", 0.1, 8.0),
-        )
-    },
-    "Newton steps first, no calm tree": newton_is(NEWTON, linear, most_eager),
-    "Newton steps alone before the trees": newton_is(NEWTON, most_eager),
-    "Newton steps for columns only": newton_is(linear, calm, NEWTON, most_eager, products=0),
-    "Newton steps for 240 inputs, small steps for the rest": both_newton(0.7, first=linear),
-    "the same, .6 of the features": both_newton(0.6, first=linear),
-    "both linear learners by Newton steps": both_newton(0.7),
-    CHOSEN: both_newton(0.6),
-    "both by Newton steps, half of the features": both_newton(0.5),
-    "both by Newton steps, .6, curvature .1": both_newton(0.6, curvature=0.1),
-    "both by Newton steps, .6, curvature .5": both_newton(0.6, curvature=0.5),
-    "both by Newton steps, .6, reach 8": both_newton(0.6, reach=8.0),
-}
+DECLARED = tomllib.loads(Path(__file__).with_name("candidates.toml").read_text())
+CANDIDATES = {name: settings_of(candidate) for name, candidate in DECLARED["candidates"].items()}
 
 
 def run(cell: Cell, rows: int | None) -> cells.Record:
-    found = measured(cell.data, cell.learners, cell.seed, COMMON | CANDIDATES[cell.candidate], rows, ROWS)
+    found = measured(cell.data, cell.learners, cell.seed, CANDIDATES[cell.candidate], rows, ROWS)
     return {**cell._asdict(), **found}
 
 
@@ -240,7 +107,7 @@ def batch(X: np.ndarray, y: np.ndarray, last: int) -> dict[str, float]:
 def follow(cell: Cell, rows: int | None) -> cells.Record:
     """Accuracy over all rows and the last fifth, of ways to follow the experts of one run."""
     X, y, classes = stream(cell.data, cell.seed, rows)
-    model = AdaBoostOLM(n_estimators=cell.learners, random_state=cell.seed, **COMMON | CANDIDATES[CHOSEN])
+    model = edgewise.AdaBoostOLM(n_estimators=cell.learners, random_state=cell.seed, **CANDIDATES[CHOSEN])
     history = model.trace(X, y, classes=classes)
     codes, experts, votes = label_codes(y, classes), history.expert_labels, history.votes
     singles = np.hstack([experts, votes])
