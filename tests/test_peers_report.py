@@ -91,3 +91,22 @@ def test_every_model_of_the_plan_is_known(report):
     assert planned[-1].model == "river-lb"
     only = peers.planned(["file"], "kdd99", "olm-drift")
     assert [(cell.data, cell.learners) for cell in only] == [("kdd99", 30), ("kdd99", 100)]
+
+
+def test_a_file_made_small_holds_the_newest_of_each_cell(report, tmp_path):
+    """Many cells on a line, read as they were; a trial of fewer rounds does not replace what is complete."""
+    path, cells = tmp_path / "cells.jsonl", report.cells
+    seeds = [cell("car", "olm", 10, 0.1 * seed, 0.5, 1 / 3, 1.0) | {"seed": seed} for seed in (1, 2)]
+    again = seeds[0] | {"all": 0.1 + 0.2, "failed": "Error"}
+    trial = seeds[0] | {"complete": False}
+    for record in (*seeds, again, trial):
+        cells.append(path, record)
+    fields = ("order", "data", "model", "learners", "seed")
+    cells.make_small(path, fields)
+    (line,) = path.read_text().splitlines()
+    assert len(line) < len(json.dumps(again)) * 2
+    assert cells.known(path) == [
+        each | {"log_loss": 0.3333333333} for each in (again, seeds[1] | {"failed": None}, trial | {"failed": None})
+    ]
+    cells.make_small(path, fields)
+    assert path.read_text() == line + "\n"

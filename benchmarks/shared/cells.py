@@ -86,7 +86,7 @@ def rounded(name: str, value: Any) -> Any:
 def make_small(path: Path, fields: Sequence[str], in_a_line: Sequence[str] = ("seed",)) -> None:
     """Write a file anew with the newest record of each cell; cells that differ in some fields alone go on one line."""
     groups: dict[tuple[Any, ...], list[Record]] = {}
-    for record in newest(known(path), *fields, "rows"):
+    for record in newest(known(path), *fields, "complete", "rows"):
         groups.setdefault(tuple(record[name] for name in fields if name not in in_a_line), []).append(record)
     partial = path.with_name(path.name + ".part")
     partial.write_text("".join(json.dumps(packed(group)) + "\n" for group in groups.values()))
