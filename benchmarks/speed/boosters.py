@@ -142,17 +142,8 @@ def ratios(results: list[Result]) -> str:
             continue
         cells = [times(peer["best_cpu_s"] / own["best_cpu_s"]) if own else "" for own in ours]
         lines.append(f"| {data} | {rows} | {label(peer)} | {' | '.join(cells)} |")
-    if not lines:
-        return ""
-    names = " | ".join(name.partition(".")[2] for name in OURS)
-    return "\n".join(
-        [
-            "## CPU time of a peer over ours, same rows\n",
-            f"| data | rows | peer | {names} |",
-            "|---|---:|---|---:|---:|---:|",
-            *lines,
-        ]
-    )
+    header = ["data", "rows", "peer", *(name.partition(".")[2] for name in OURS)]
+    return section("CPU time of a peer over ours, same rows", header, lines)
 
 
 def potentials(results: list[Result]) -> str:
@@ -172,32 +163,38 @@ def potentials(results: list[Result]) -> str:
             ratios = [mbbm[name] / olm[name] for name in ("best_cpu_s", "best_of_3_cpu_s", "median_cpu_s")]
             cells = [f"{olm['best_cpu_s']:.4f}", f"{mbbm['best_cpu_s']:.4f}", *(f"{ratio:.2f}" for ratio in ratios)]
             lines.append(f"| {data} | {rows} | {vote} | {' | '.join(cells)} |")
-    if not lines:
-        return ""
-    return "\n".join(
-        [
-            "## OnlineMBBM beside AdaBoostOLM\n",
-            "| data | rows | vote | AdaBoostOLM, CPU s | OnlineMBBM, CPU s | ratio | of 3 runs each | of medians |",
-            "|---|---:|---|---:|---:|---:|---:|---:|",
-            *lines,
-        ]
-    )
+    header = [
+        "data",
+        "rows",
+        "vote",
+        "AdaBoostOLM, CPU s",
+        "OnlineMBBM, CPU s",
+        "ratio",
+        "of 3 runs each",
+        "of medians",
+    ]
+    return section("OnlineMBBM beside AdaBoostOLM", header, lines)
 
 
 def measurements(results: list[Result]) -> str:
-    lines = [
-        "## All measurements\n",
-        'Accuracy is prequential. "First run" is the first in a fresh process: Java has compiled nothing yet, '
-        "ours loads its compiled kernels from disk.\n",
-        "| data | rows | contender | CPU s | rows per CPU s | first run, CPU s | accuracy | last fifth |",
-        "|---|---:|---|---:|---:|---:|---:|---:|",
-    ]
+    lines = []
     for r in sorted(results, key=lambda r: (r["data"], -r["rows"])):
         lines.append(
             f"| {r['data']} | {r['rows']} | {label(r)} | {r['best_cpu_s']:.3f} | {r['rows_per_cpu_s']:.0f} "
             f"| {r['first_cpu_s']:.3f} | {r['all']:.3f} | {r['last_fifth']:.3f} |"
         )
-    return "\n".join(lines)
+    header = ["data", "rows", "contender", "CPU s", "rows per CPU s", "first run, CPU s", "accuracy", "last fifth"]
+    about = (
+        'Accuracy is prequential. "First run" is the first in a fresh process: Java has compiled nothing yet, ours '
+        "loads its compiled kernels from disk.\n\n"
+    )
+    return section("All measurements", header, lines, about)
+
+
+def section(title: str, header: list[str], lines: list[str], about: str = "") -> str:
+    """A table under a heading, whose first and third columns are text; nothing without lines."""
+    rule = "|---|---:|---|" + "---:|" * (len(header) - 3)
+    return "\n".join([f"## {title}\n\n{about}| {' | '.join(header)} |", rule, *lines]) if lines else ""
 
 
 def main() -> None:
