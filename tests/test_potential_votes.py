@@ -1,4 +1,4 @@
-"""Potentials on their way into a booster: few labels summed directly, and the label that is expected to cost least."""
+"""Potentials on their way into a booster: states learner after learner, and the cheapest label."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import edgewise as ew
-from edgewise.theory import direct_sums, potential_tables
 from edgewise.theory import potentials as fast
 from edgewise.theory.losses import cheapest
 from edgewise.theory.potential_tables import Potentials, zero_one_potentials
@@ -26,10 +24,9 @@ EDGES = (0.001, 0.1, 0.3, 0.9)
 @pytest.mark.plain
 @pytest.mark.parametrize("k", [2, 3, 4, 5])
 @pytest.mark.parametrize("edge", EDGES)
-def test_direct_sums_are_those_of_the_recursion(k: int, edge: float) -> None:
+def test_few_labels_are_those_of_the_recursion(k: int, edge: float) -> None:
     phi = naive.recursion(k, edge)
-    p = zero_one_potentials(k, 6, edge, memo_bits=8, direct=True)
-    assert p.direct
+    p = zero_one_potentials(k, 6, edge, memo_bits=8)
     for i, state in enumerate(states(k, 6, 12)):
         label = i % k
         for m in range(7):
@@ -41,8 +38,8 @@ def test_direct_sums_are_those_of_the_recursion(k: int, edge: float) -> None:
 
 @pytest.mark.parametrize("edge", [Fraction(1, 100), Fraction(1, 10), Fraction(3, 10)])
 @pytest.mark.parametrize("k", [3, 4, 5])
-def test_direct_sums_of_100_learners_are_exact(k: int, edge: Fraction) -> None:
-    p = zero_one_potentials(k, 100, float(edge), direct=True)
+def test_few_labels_and_100_learners_are_exact(k: int, edge: Fraction) -> None:
+    p = zero_one_potentials(k, 100, float(edge))
     for m in (100, 81, 60, 37, 9):
         _, state = late_state(k, 100, m, seed=m)
         for r in range(k):
@@ -50,81 +47,14 @@ def test_direct_sums_of_100_learners_are_exact(k: int, edge: Fraction) -> None:
             assert fast.potential(p, m, r, as_votes(state)) == pytest.approx(exact, abs=2e-14)
 
 
-@pytest.mark.parametrize("n_learners", [30, 400])
-@pytest.mark.parametrize("k", [2, 3, 4, 5])
-def test_direct_sums_and_the_integral_agree(k: int, n_learners: int) -> None:
-    """Over all states that votes for hard and easy examples lead to; labels far behind are no constraint."""
-    direct = zero_one_potentials(k, n_learners, 0.1, direct=True)
-    integral = zero_one_potentials(k, n_learners, 0.1)
-    assert not integral.direct
-    inner = 0
-    for m in range(0, n_learners, n_learners // 10):
-        for seed in range(20):
-            label, state = late_state(k, n_learners, m + 1, seed)
-            r = (label + seed) % k
-            values = [fast.potential(p, m + 1, r, as_votes(state)) for p in (direct, integral)]
-            weights = [fast.importance(p, m, r, as_votes(state)) for p in (direct, integral)]
-            assert values[0] == pytest.approx(values[1], abs=1e-13)
-            assert weights[0] == pytest.approx(weights[1], abs=1e-12)
-            inner += 1e-6 < values[0] < 1 - 1e-6
-    assert inner >= 30
-
-
 @pytest.mark.plain
-@pytest.mark.parametrize("k", [2, 3, 4, 5])
-def test_rows_that_states_share_never_change_a_result(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A row is lost to newer ones, or known in part and wanted further on either side; a state is the same number."""
-    n = 40
-    asked = [(m, *late_state(k, n, m, seed)) for m in range(3, n, 6) for seed in range(8)]
-    alone = []
-    for m, label, state in asked:
-        fresh = zero_one_potentials(k, n, 0.1, memo_bits=0, direct=True)
-        alone.append(
-            (fast.potential(fresh, m, label, as_votes(state)), fast.importance(fresh, m - 1, label, as_votes(state)))
-        )
-    for rows in (3, 1024):
-        monkeypatch.setattr(potential_tables, "PLACES_A_ROW", 1024 // rows)
-        p = zero_one_potentials(k, n, 0.1, memo_bits=10, direct=True)
-        assert len(p.rows) == rows
-        for i in np.random.default_rng(k).permutation(len(asked)):
-            m, label, state = asked[i]
-            assert fast.potential(p, m, label, as_votes(state)) == alone[i][0]
-            assert fast.importance(p, m - 1, label, as_votes(state)) == alone[i][1]
-        used = np.count_nonzero(p.rows[:, direct_sums.KEY])
-        assert used == 3 if rows == 3 else 10 < used < p.memo_next[0]
-
-
-def test_more_labels_are_never_summed_directly() -> None:
-    p = zero_one_potentials(6, 20, 0.1, direct=True)
-    assert not p.direct
-    assert fast.potential(p, 20, 0, np.zeros(6)) == fast.asymptotic_error(6, 20, 0.1)
-
-
-@pytest.mark.plain
-@pytest.mark.parametrize("direct", [True, False])
-def test_votes_far_apart_are_decided_without_a_table(direct: bool) -> None:
+def test_votes_far_apart_are_decided_without_a_table() -> None:
     """More votes than learners: nothing may be read beyond the tables."""
-    p = zero_one_potentials(3, 5, 0.2, memo_bits=2, direct=direct)
+    p = zero_one_potentials(3, 5, 0.2, memo_bits=2)
     for votes, label, error in (((900, 0, 0), 0, 0.0), ((900, 0, 0), 2, 1.0), ((0, 900, 899), 0, 1.0)):
         for m in range(6):
             assert fast.potential(p, m, label, as_votes(votes)) == error
     assert (p.memo_keys == 0).all()
-
-
-def test_guesses_do_not_depend_on_the_way_of_summing(monkeypatch: pytest.MonkeyPatch) -> None:
-    table, y = ew.datasets.load("car")
-    order = np.random.default_rng(1).permutation(len(y))[:600]
-    model = ew.OnlineMBBM(ew.HoeffdingTree(50, 1e-7, 0.05), 60, random_state=1)
-    # Of weights like these, no two sums are equal, where rounding would tell which label is likelier.
-    weight = np.random.default_rng(2).uniform(0.5, 1.5, 600)
-    guesses = model.prequential(table[order], y[order], sample_weight=weight)
-    importances = model._ensemble.committee.importance
-    assert model._ensemble.potentials[0].direct
-    monkeypatch.setattr(ew.OnlineMBBM, "_potentials", lambda self, k: zero_one_potentials(k, 60, self.edge))
-    other = ew.OnlineMBBM(ew.HoeffdingTree(50, 1e-7, 0.05), 60, random_state=1)
-    np.testing.assert_array_equal(other.prequential(table[order], y[order], sample_weight=weight), guesses)
-    assert not other._ensemble.potentials[0].direct
-    assert other._ensemble.committee.importance == pytest.approx(importances, rel=1e-11)
 
 
 # -- learner after learner --------------------------------------------------------------------------------------------

@@ -61,8 +61,7 @@ def test_tables_of_all_settings_are_of_one_type() -> None:
     """A kernel is compiled once for all of them: a compilation takes far longer than a short stream."""
     import numba
 
-    settings = [(k, n, direct) for k, n in ((2, 1), (4, 10), (9, 3)) for direct in (False, True)]
-    made = [fast.zero_one_potentials(k, n, 0.1, direct=direct) for k, n, direct in settings]
+    made = [fast.zero_one_potentials(k, n, 0.1) for k, n in ((2, 1), (4, 10), (9, 3))]
     assert len({numba.typeof(tables) for tables in made}) == 1
 
 

@@ -112,7 +112,7 @@ class OnlineMBBM(StreamClassifier):
     def _potentials(self, k: int) -> Potentials:
         if LABEL_VOTES[self.vote] == COST:
             return zero_one_potentials(k, self.n_estimators, self.edge, COST_MEMO_BITS)
-        return zero_one_potentials(k, self.n_estimators, self.edge, direct=True)
+        return zero_one_potentials(k, self.n_estimators, self.edge)
 
     @property
     def edges_(self) -> np.ndarray:

@@ -9,7 +9,7 @@ Jung, Goetz, Tewari: "Online Multiclass Boosting" (NeurIPS 2017), eq. (16). How 
 
 For N = 100 the tables take 1 to 5 MB: they grow with N^2, and with k up to `POWERS_BUDGET`. The memo takes 36 bytes for
 each of its 2**memo_bits places, 9 MB as a rule (`COST_MEMO_BITS`: 38 MB, for whoever asks for costs of many labels), of
-which no more is used than states come up: a new one takes the place of the oldest. Sums of few labels keep rows, 2 MB.
+which no more is used than states come up: a new one takes the place of the oldest.
 """
 
 from __future__ import annotations
@@ -31,12 +31,6 @@ FIRST_SLOTS, MORE_SLOTS = 1 << 12, 4
 MOST_KEPT = 200
 # Chances and coefficients that are left out: as small as the rounding error of a potential.
 NEGLIGIBLE = 1e-15
-# Up to so many labels the sum (16) itself is quicker than Cauchy's integral; its tables grow with the learners' square.
-FEW_LABELS = 5
-MOST_DIRECT = 400
-# Places of the memo for each row that such sums keep. With two or four times the rows, car, nursery and movement took
-# as long: rows that are lost are cheap to work out again.
-PLACES_A_ROW = 128
 # Bytes that the powers of the truncated exponentials may take; more powers save multiplications.
 POWERS_BUDGET = 32 << 20
 
@@ -59,11 +53,6 @@ class Potentials(NamedTuple):
     tilted: np.ndarray  # [draws, x]: that times x / E[x] - 1
     tails: np.ndarray  # [draws, x]: chance of x or more draws of the true label
     others: np.ndarray  # [draws, x]: bound on the chance that some other label is drawn x times or more
-    direct: bool  # whether (16) is summed as it stands
-    # of `direct_sums`, from the most draws on: at = n_learners - n
-    split: np.ndarray  # [j, at]: chance that j of n draws are not of the last two labels, but of the one or two before
-    coins: np.ndarray  # [w, at]: chance of less than w - n heads in n tosses
-    heads: np.ndarray  # [j, n_learners + c]: chance of less than c heads in j tosses
     circle: np.ndarray  # [draws]: which circle
     points: np.ndarray  # [g]: number of points in the upper half plane, J
     caps: np.ndarray  # [g]: number of different caps
@@ -84,11 +73,6 @@ class Potentials(NamedTuple):
     memo_next: np.ndarray  # [1]: the place to be written next; the oldest state is there once all places are taken
     memo_keys: np.ndarray  # [place, 2]: 0 if nothing is there
     memo_values: np.ndarray  # [place, 2]: chance to win, and the same tilted
-    # rows of `direct_sums`
-    row_index: np.ndarray  # [slot]: which row
-    row_next: np.ndarray  # [1]: the row to be written next; the oldest is there once all are taken
-    rows: np.ndarray  # [row, 3]: the reaches that a row is for, 0 if for none; the eights that are known, from and to
-    fits: np.ndarray  # [row, at]: chance that n draws of the other labels fit them
     # scratch
     leads: np.ndarray  # [k]: distinct leads, increasing
     sizes: np.ndarray  # [k]: number of labels with this lead
@@ -97,7 +81,6 @@ class Potentials(NamedTuple):
     factor_stop: np.ndarray
     factor_size: np.ndarray
     total: np.ndarray  # [2, point]: sums over x
-    within: np.ndarray  # [8]: parts of a sum
     kinds: np.ndarray  # [k]: labels with equal votes are of one kind
     members: np.ndarray  # [3, k]: size, first and second label of each kind
     # by kind
@@ -110,15 +93,8 @@ class Potentials(NamedTuple):
     row_keys: np.ndarray  # [k, 3]: the keys of the votes, and the least lead
 
 
-def zero_one_potentials(
-    k: int, n_learners: int, edge: float, memo_bits: int = 18, *, direct: bool = False
-) -> Potentials:
-    """Tables for `k` labels, `n_learners` learners and the edge gamma; 2**memo_bits results are kept for reuse.
-
-    `direct`: with few labels, (16) is summed as it stands. That takes less than half the time where learners vote one
-    after another, as `direct_sums` shares rows between the states that they lead to; and rounding costs three times as
-    much, up to 1e-14, too much for whoever divides by small differences of potentials, as in eq. (5).
-    """
+def zero_one_potentials(k: int, n_learners: int, edge: float, memo_bits: int = 18) -> Potentials:
+    """Tables for `k` labels, `n_learners` learners and the edge gamma; 2**memo_bits results are kept for reuse."""
     if k < 2:
         raise ValueError(f"k={k}: at least 2 labels are needed")
     if n_learners < 1:
@@ -128,12 +104,11 @@ def zero_one_potentials(
     if not 0 <= memo_bits <= 30:
         raise ValueError(f"memo_bits={memo_bits}: from 0 to 30 bits are allowed")
     make = _tables if n_learners <= MOST_KEPT else _tables.__wrapped__
-    direct = direct and k <= FEW_LABELS and n_learners <= MOST_DIRECT
-    return _with_room(make(k, n_learners, float(edge), direct), 1 << memo_bits)
+    return _with_room(make(k, n_learners, float(edge)), 1 << memo_bits)
 
 
 @lru_cache(maxsize=4)
-def _tables(k: int, n_learners: int, edge: float, direct: bool) -> Potentials:
+def _tables(k: int, n_learners: int, edge: float) -> Potentials:
     """The tables, which nobody writes to, with the smallest memo there is."""
     wrong = (1.0 - edge) / k
     right = wrong + edge
@@ -144,15 +119,13 @@ def _tables(k: int, n_learners: int, edge: float, direct: bool) -> Potentials:
     own_stop = (tails >= NEGLIGIBLE).sum(axis=1)
     others = (k - 1) * _tails(_binomial(n_learners, wrong))
     free = (others >= NEGLIGIBLE).sum(axis=1)
-    few, many = (n_learners, 0) if direct else (0, n_learners)
-    coins, heads = _tosses(few)
 
     circle = np.zeros(n_learners + 1, np.int64)
     turns: list[np.ndarray] = [np.zeros(0)]
     own: list[np.ndarray] = []
     whole: list[np.ndarray] = []
     series: list[np.ndarray] = []
-    for g, (first, last) in enumerate(_runs(many)):
+    for g, (first, last) in enumerate(_runs(n_learners)):
         circle[first : last + 1] = g
         # Below the middle: the Poisson weights, which bound the coefficients left out, fall off more slowly upwards.
         radius = 0.45 * (first + last)
@@ -183,14 +156,10 @@ def _tables(k: int, n_learners: int, edge: float, direct: bool) -> Potentials:
         free=free,
         own_first=own_first,
         own_stop=own_stop,
-        mass=_pad(mass),
-        tilted=_pad(_tilted(mass, right)),
+        mass=mass,
+        tilted=_tilted(mass, right),
         tails=tails,
         others=others,
-        direct=direct,
-        split=_pad(_binomial(few, {4: 1.0 / 3.0, 5: 0.5}.get(k, 0.0))[::-1].T),
-        coins=_pad(coins),
-        heads=_pad(heads),
         circle=circle,
         points=points,
         caps=caps,
@@ -206,14 +175,12 @@ def _tables(k: int, n_learners: int, edge: float, direct: bool) -> Potentials:
         hashes=draw.integers(1, largest, size=(2, 2 * n_learners + 2)),
         salts=draw.integers(1, largest, size=(2, n_learners + 1)),
         **_empty_memo(1),
-        **_empty_rows(few, 1),
         leads=np.zeros(k, np.int64),
         sizes=np.zeros(k, np.int64),
         factor_at=np.zeros(k, np.int64),
         factor_stop=np.zeros(k, np.int64),
         factor_size=np.zeros(k, np.int64),
         total=np.zeros((2, round_up_8(points.max(initial=0)))),
-        within=np.zeros(BROAD),
         kinds=np.zeros(k, np.int64),
         members=np.zeros((3, k), np.int64),
         kind_costs=np.zeros(k),
@@ -238,8 +205,7 @@ def _with_room(potentials: Potentials, places: int) -> Potentials:
     """The same tables, with an empty memo and scratch space of their own."""
     scratch = Potentials._fields[Potentials._fields.index("leads") :]
     own: dict[str, Any] = {name: np.zeros_like(getattr(potentials, name)) for name in scratch}
-    rows = _empty_rows(potentials.n_learners, max(places // PLACES_A_ROW, 1)) if potentials.direct else {}
-    return potentials._replace(**own, **_empty_memo(places), **rows)
+    return potentials._replace(**own, **_empty_memo(places))
 
 
 def _empty_memo(places: int) -> dict[str, Any]:
@@ -254,16 +220,6 @@ def _empty_memo(places: int) -> dict[str, Any]:
         "memo_next": np.zeros(1, np.int64),
         "memo_keys": np.zeros((places, 2), np.int64),
         "memo_values": np.zeros((places, 2)),
-    }
-
-
-def _empty_rows(n: int, rows: int) -> dict[str, Any]:
-    """The rows of `direct_sums`, for none of the reaches."""
-    return {
-        "row_index": np.zeros(2 * rows, np.int32),
-        "row_next": np.zeros(1, np.int64),
-        "rows": np.zeros((rows, 3), np.int64),
-        "fits": np.zeros((rows, round_up_8(n + 1) + BROAD)),
     }
 
 
@@ -286,20 +242,6 @@ def _binomial(n: int, chance: float) -> np.ndarray:
 def _tails(mass: np.ndarray) -> np.ndarray:
     """[draws, x]: the chance of x or more."""
     return np.ascontiguousarray(np.cumsum(mass[:, ::-1], axis=1)[:, ::-1])
-
-
-def _tosses(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """`coins` and `heads`, for up to n tosses of a coin."""
-    below = np.cumsum(_binomial(n, 0.5), axis=1)  # [tosses, c - 1]: less than c heads
-    below = np.concatenate([np.zeros((n + 1, n + 1)), below[:, : n + 1], np.ones((n + 1, n + 1))], axis=1)
-    tosses = np.arange(n, -1, -1)
-    # [tosses, n + c], with c from -n on; c = w - tosses
-    return below[tosses, n + np.arange(2 * n + 2)[:, None] - tosses], below
-
-
-def _pad(table: np.ndarray) -> np.ndarray:
-    """A table with room for eight numbers more in each row."""
-    return np.ascontiguousarray(np.pad(table, ((0, 0), (0, BROAD))))
 
 
 def _runs(n: int) -> list[tuple[int, int]]:

@@ -9,8 +9,6 @@ The coefficient is Cauchy's integral, and on 2J points of a circle |z| = rho nea
 to the coefficients of order m +- 2J, m +- 4J, ..., which J makes negligible. All coefficients are positive and bounded
 by those of exp(z), so that rounding costs no more than about sqrt(2 pi m) units in the last place of 1. Values of E_c
 and of its powers are tabulated for a few radii, scaled by exp(-wrong rho) so that nothing overflows.
-
-**Few labels**: up to k = 5 there is another way, `direct_sums`.
 """
 
 from __future__ import annotations
@@ -19,7 +17,6 @@ import numpy as np
 
 from edgewise.kernels.compile import inlined, noinline
 from edgewise.kernels.simd import BROAD, load8, splat8, store
-from edgewise.theory.direct_sums import add_up
 from edgewise.theory.elementary import whole_part
 from edgewise.theory.potential_tables import NEGLIGIBLE, Potentials
 
@@ -34,10 +31,7 @@ def winning_chances(p: Potentials, draws: int, label: int, votes: np.ndarray, ex
         if lead < p.free[draws] and l != label:
             n_leads = _count(p, n_leads, lead)
     first, stop = _own_draws(p, draws, n_leads)
-    if p.direct:
-        wins, tilted = add_up(p, draws, n_leads, first, stop)
-    else:
-        wins, tilted = _integrate(p, draws, n_leads, first, stop)
+    wins, tilted = _integrate(p, draws, n_leads, first, stop)
     return wins + p.tails[draws, stop], tilted + p.tails[draws - 1, stop - 1] - p.tails[draws, stop]
 
 
