@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from edgewise.data import blocks
+from edgewise.data import columns
 from edgewise.data.files import read, stream
 from edgewise.data.table import Feature, concat
 
@@ -281,7 +281,7 @@ def mixed_csv(rows: int) -> str:
 def test_chunks_are_the_whole_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk_rows: int, fast: bool) -> None:
     path = write(tmp_path / "mixed.csv", mixed_csv(300))
     whole, labels = read(path)
-    monkeypatch.setattr(blocks, "FAST_BYTES", 0 if fast else 1 << 40)
+    monkeypatch.setattr(columns, "FAST_BYTES", 0 if fast else 1 << 40)
     parts = list(stream(path, chunk_rows=chunk_rows))
     assert [len(table) for table, _ in parts[:-1]] == [chunk_rows] * (len(parts) - 1)
     np.testing.assert_array_equal(np.concatenate([table.values for table, _ in parts]), whole.values)
@@ -309,7 +309,7 @@ def test_the_fast_way_and_the_careful_way_agree(tmp_path: Path, monkeypatch: pyt
     path = write(tmp_path / "both.csv", text)
     results = []
     for size in (0, 1 << 40):
-        monkeypatch.setattr(blocks, "FAST_BYTES", size)
+        monkeypatch.setattr(columns, "FAST_BYTES", size)
         results.append(read(path, missing=("", "?", "NA", "nan")))
     (fast, fast_y), (careful, careful_y) = results
     assert fast == careful
@@ -319,14 +319,14 @@ def test_the_fast_way_and_the_careful_way_agree(tmp_path: Path, monkeypatch: pyt
 
 def test_the_fast_way_is_taken_and_steps_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     taken = []
-    encode = blocks.encode_lines
+    encode = columns.Schema.encode_lines
 
     def spy(*given: Any) -> Any:
         taken.append(encode(*given))
         return taken[-1]
 
-    monkeypatch.setattr("edgewise.data.csv_files.encode_lines", spy)
-    monkeypatch.setattr(blocks, "FAST_BYTES", 0)
+    monkeypatch.setattr(columns.Schema, "encode_lines", spy)
+    monkeypatch.setattr(columns, "FAST_BYTES", 0)
     read(write(tmp_path / "plain.csv", "1,x\n2,y\n"))
     assert taken[-1] is not None
     read(write(tmp_path / "ragged.csv", "1,x\n-9,y\n"), missing=["-9"])
@@ -444,7 +444,7 @@ def test_arff_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk_r
     text = ARFF + "".join(f"{row},red,t{row % 4},{'good' if row % 3 else 'bad'}\n" for row in range(150))
     path = write(tmp_path / "a.arff", text)
     whole, labels = read(path)
-    monkeypatch.setattr(blocks, "FAST_BYTES", 0)
+    monkeypatch.setattr(columns, "FAST_BYTES", 0)
     parts = list(stream(path, chunk_rows=chunk_rows))
     np.testing.assert_array_equal(np.concatenate([table.values for table, _ in parts]), whole.values)
     assert np.concatenate([y for _, y in parts]).tolist() == labels.tolist()

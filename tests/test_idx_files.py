@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgewise.data import datasets, idx_files
+from edgewise.data import binary_files, datasets
 
 
 def idx(array: np.ndarray, kind: int = 8) -> bytes:
@@ -27,10 +27,10 @@ def test_what_is_written_is_read(tmp_path: Path, name: str, rows: int | None) ->
     pack = gzip.compress if name.endswith(".gz") else bytes
     (tmp_path / name).write_bytes(pack(idx(IMAGES)))
     (tmp_path / "labels").write_bytes(idx(DIGITS))
-    pixels, digits = idx_files.read_images(tmp_path / name, tmp_path / "labels", rows)
+    pixels, digits = binary_files.read_images(tmp_path / name, tmp_path / "labels", rows)
     np.testing.assert_array_equal(pixels, IMAGES[:rows])
     np.testing.assert_array_equal(digits, DIGITS[:rows])
-    table, y = idx_files.as_examples(pixels, digits)
+    table, y = binary_files.as_examples(pixels, digits)
     np.testing.assert_array_equal(table.values, IMAGES[:rows].reshape(-1, 12))
     assert table.feature_names[:4] == ("r0c0", "r0c1", "r0c2", "r1c0")
     assert y.tolist() == DIGITS[:rows].tolist()
@@ -52,7 +52,7 @@ def test_a_damaged_file(tmp_path: Path, content: bytes, reason: str) -> None:
     path = tmp_path / "images"
     path.write_bytes(content)
     with pytest.raises(ValueError, match=reason) as caught:
-        idx_files.read_array(path, 3)
+        binary_files.read_array(path, 3)
     assert str(caught.value).startswith(str(path))
 
 
@@ -60,14 +60,14 @@ def test_a_packed_file_cut_short(tmp_path: Path) -> None:
     path = tmp_path / "images.gz"
     path.write_bytes(gzip.compress(idx(IMAGES))[:-20])
     with pytest.raises(ValueError, match="the packed data are damaged or cut short"):
-        idx_files.read_array(path, 3)
+        binary_files.read_array(path, 3)
 
 
 def test_as_many_labels_as_images(tmp_path: Path) -> None:
     (tmp_path / "images").write_bytes(idx(IMAGES))
     (tmp_path / "labels").write_bytes(idx(DIGITS[:4]))
     with pytest.raises(ValueError, match=r"images holds 5 images, but .*labels 4 labels"):
-        idx_files.read_images(tmp_path / "images", tmp_path / "labels")
+        binary_files.read_images(tmp_path / "images", tmp_path / "labels")
 
 
 def test_the_first_digits_of_mnist() -> None:

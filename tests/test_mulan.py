@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.data import mulan
+from edgewise.data import files
+from edgewise.data.arff import label_names, place_of_labels
 
 XML = """<?xml version="1.0" encoding="utf-8"?>
 <labels xmlns="http://mulan.sourceforge.net/labels">
@@ -39,7 +40,7 @@ def write(folder: Path, arff: str = ARFF, xml: str = XML, name: str = "music") -
 
 def message_of(*paths: Path) -> str:
     with pytest.raises(ValueError) as caught:  # noqa: PT011
-        mulan.read_mulan(*paths)
+        files.read_mulan(*paths)
     return str(caught.value).replace(f"{paths[0].parent}/", "")
 
 
@@ -63,7 +64,7 @@ def test_sparse_rows(tmp_path: Path) -> None:
 def test_a_hierarchy_is_flattened(tmp_path: Path) -> None:
     nested = '<labels><label name="rock"><label name="jazz"/></label></labels>'
     arff, xml = write(tmp_path, xml=nested)
-    assert mulan.label_names(xml) == ("rock", "jazz")
+    assert label_names(xml) == ("rock", "jazz")
     assert ew.read_mulan(arff, xml)[1].tolist() == [[1, 0], [0, 1], [1, 1]]
 
 
@@ -94,7 +95,7 @@ def test_packed_files(tmp_path: Path, suffix: str, pack) -> None:
 def test_the_labels_are_found_beside_the_data(tmp_path: Path, arff: str) -> None:
     path, xml = write(tmp_path)
     path.rename(tmp_path / arff)
-    assert mulan.place_of_labels(tmp_path / arff) == xml
+    assert place_of_labels(tmp_path / arff) == xml
     assert ew.read_mulan(tmp_path / arff)[2] == ("jazz", "rock")
     xml.unlink()
     with pytest.raises(FileNotFoundError, match=r"no music.*\.xml beside it, to say which attributes are labels"):

@@ -51,7 +51,7 @@ _HOMES = {
     "plot": "edgewise.plot",
     "read": "edgewise.data.files",
     "read_log": "edgewise.evaluation.decision_log",
-    "read_mulan": "edgewise.data.mulan",
+    "read_mulan": "edgewise.data.files",
     "stream": "edgewise.data.files",
     "watch": "edgewise.evaluation.watching",
 }

@@ -69,7 +69,7 @@ def load_source(source: Source) -> tuple[Any, Any]:
     if source.path is None:
         return datasets.load(source.name)
     if source.multi_label:
-        from edgewise.data.mulan import read_mulan
+        from edgewise.data.files import read_mulan
 
         return read_mulan(source.path, **source.options)[:2]
     from edgewise.data.files import read

@@ -2,21 +2,33 @@
 
 Nominal attributes keep their declared values in the declared order; string and date attributes are nominal with
 categories as they appear. In a sparse row, what is left out is 0, or the first declared value, as in Weka.
+
+Multi-label data in the format of MULAN are an ARFF file, and an XML file that names which attributes are labels:
+
+    <labels xmlns="http://mulan.sourceforge.net/labels">
+      <label name="sports"><label name="tennis"/></label>
+      <label name="politics"/>
+    </labels>
+
+Labels may stand anywhere among the attributes of the ARFF, and in another order than in the XML: the order is that of
+the ARFF, as in MULAN. A hierarchy is flattened: a label within a label is one more label. (Tsoumakas,
+Spyromitros-Xioufis, Vilcek and Vlahavas, Mulan: A Java Library for Multi-Label Learning, JMLR 12, 2011.)
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NamedTuple
 
-import numpy as np
+from edgewise.data.columns import Examples, Options, is_number, make_schema, probe_rows
+from edgewise.data.opening import PACKED, decode, is_blank, naming_damage, open_text, open_unpacked, unpacked_name
 
-from edgewise.data.blocks import encode_lines
-from edgewise.data.columns import Options, is_number, make_schema, probe_rows
-from edgewise.data.opening import is_blank, numbered_lines, open_text
-from edgewise.data.table import Table
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE | re.DOTALL)
@@ -24,6 +36,7 @@ FIELD = re.compile(rf"\s*({QUOTED}|[^,]*?)\s*(,|$)", re.DOTALL)
 PAIR = re.compile(rf"\s*([0-9]+)\s+({QUOTED}|[^,]+?)\s*(,|$)", re.DOTALL)
 NUMERIC = ("numeric", "real", "integer")
 OPEN = ("string", "date")
+MOST_NAMES = 5
 SPECIAL = re.compile(rb"""['"\\{]""")
 
 
@@ -34,10 +47,10 @@ class Attribute(NamedTuple):
     values: tuple[str, ...] | None
 
 
-def chunks(path: str, options: Options, chunk_rows: int) -> Iterator[tuple[Table, np.ndarray]]:
-    """Examples in chunks of `chunk_rows` (the last may be shorter)."""
+def arff_chunks(path: str, options: Options, chunk_rows: int) -> Iterator[Examples]:
+    """Examples of an ARFF file in chunks of `chunk_rows` (the last may be shorter)."""
     with open_text(path) as file:
-        lines = _content(numbered_lines(file))
+        lines = _content(file)
         attributes = read_header(path, lines)
         head = [
             split_row(path, number, line, attributes) for number, line in islice(lines, probe_rows(len(attributes)))
@@ -50,33 +63,24 @@ def chunks(path: str, options: Options, chunk_rows: int) -> Iterator[tuple[Table
     samples = [[row[j] for row in head if len(row) == len(names) and is_number(row[j])] for j in range(len(names))]
     schema = make_schema(path, names, len(names), options, samples, declared)
     with open_text(path) as file:
-        lines = _content(numbered_lines(file))
+        lines = _content(file)
         read_header(path, lines)
         while block := list(islice(lines, chunk_rows)):
             raw = [line for _, line in block]
-            encoded = None if any(map(SPECIAL.search, raw)) else encode_lines(schema, raw, ",")
+            encoded = None if any(map(SPECIAL.search, raw)) else schema.encode_lines(raw, ",")
             if encoded is None:
                 rows = [split_row(path, number, line, attributes) for number, line in block]
                 encoded = schema.encode_rows(rows, [number for number, _ in block])
             yield encoded
 
 
-def attributes_of(path: str) -> list[Attribute]:
-    """What the header of a file declares."""
-    with open_text(path) as file:
-        return read_header(path, _content(numbered_lines(file)))
-
-
-def _content(lines: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-    """Lines that are neither blank nor comments."""
-    return ((number, line) for number, line in lines if not is_blank(line) and not line.lstrip().startswith(b"%"))
-
-
-def _decode(path: str, number: int, line: bytes) -> str:
-    try:
-        return line.decode("utf-8").strip()
-    except UnicodeDecodeError:
-        raise ValueError(f"{path}, line {number}: not UTF-8 text") from None
+def _content(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Lines that are neither blank nor comments, with their numbers."""
+    return (
+        (number, line)
+        for number, line in enumerate(file, 1)
+        if not is_blank(line) and not line.lstrip().startswith(b"%")
+    )
 
 
 def read_header(path: str, lines: Iterator[tuple[int, bytes]]) -> list[Attribute]:
@@ -84,7 +88,7 @@ def read_header(path: str, lines: Iterator[tuple[int, bytes]]) -> list[Attribute
     attributes: list[Attribute] = []
     number = 0
     for number, line in lines:
-        text = _decode(path, number, line)
+        text = decode(path, number, line).strip()
         word = text.split(None, 1)[0].lower()
         if word == "@data":
             if not attributes:
@@ -137,7 +141,7 @@ def split_fields(text: str) -> list[str]:
 
 def split_row(path: str, number: int, line: bytes, attributes: list[Attribute]) -> list[str]:
     """The cells of a dense or sparse row, one per attribute."""
-    text = _decode(path, number, line)
+    text = decode(path, number, line).strip()
     if not text.startswith("{"):
         return split_fields(text)
     if not text.endswith("}"):
@@ -152,3 +156,66 @@ def split_row(path: str, number: int, line: bytes, attributes: list[Attribute]) 
         row[int(match[1])] = unquote(match[2])
         place = match.end()
     return row
+
+
+def label_columns(path: Path, xml: Path) -> list[str]:
+    """The attributes of an ARFF file that an XML file names as labels, in the order of the ARFF file."""
+    declared = label_names(xml)
+    with naming_damage(path), open_text(path) as file:
+        attributes = [attribute.name for attribute in read_header(str(path), _content(file))]
+    unknown = [name for name in declared if name not in attributes]
+    if unknown:
+        raise ValueError(f"{xml} names labels that {path} does not have as attributes: {_some(unknown)}")
+    return [name for name in attributes if name in set(declared)]
+
+
+def place_of_labels(path: str | os.PathLike[str]) -> Path:
+    """The XML file that belongs to an ARFF file: music.xml beside music.arff, music-train.arff or music-test.arff."""
+    place = Path(path)
+    stem = Path(unpacked_name(place.name)).stem
+    names = dict.fromkeys(f"{name}.xml" for name in (stem, re.sub(r"[-_](train|test)$", "", stem)))
+    for name in names:
+        for suffix in ("", *PACKED):
+            if (found := place.with_name(name + suffix)).is_file():
+                return found
+    raise FileNotFoundError(f"{place}: no {' or '.join(names)} beside it, to say which attributes are labels")
+
+
+def label_names(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """The names in an XML file of labels, nested ones after those around them."""
+    from xml.etree import ElementTree
+
+    place = Path(path)
+    if not place.is_file():
+        raise FileNotFoundError(f"{place}: no such file")
+    try:
+        with naming_damage(place), open_unpacked(place) as file:
+            root = ElementTree.parse(file).getroot()
+    except ElementTree.ParseError as error:
+        line, column = error.position
+        reason = str(error).partition(":")[0]
+        raise ValueError(f"{place}, line {line}, column {column + 1}: not XML ({reason})") from None
+    if _tag(root) != "labels":
+        raise ValueError(f"{place}: <{_tag(root)}> where <labels> is expected around the labels")
+    names: list[str] = []
+    for element in root.iter():
+        if _tag(element) == "label":
+            name = element.get("name")
+            if not name:
+                raise ValueError(f"{place}: label {len(names) + 1} has no name")
+            names.append(name)
+    if not names:
+        raise ValueError(f"{place}: no <label name=...> in it")
+    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise ValueError(f"{place}: labels named more than once: {_some(twice)}")
+    return tuple(names)
+
+
+def _tag(element: Element) -> str:
+    """The name of an element without its namespace."""
+    return str(element.tag).rpartition("}")[2]
+
+
+def _some(names: list[str]) -> str:
+    shown = ", ".join(map(repr, names[:MOST_NAMES]))
+    return shown if len(names) <= MOST_NAMES else f"{shown} and {len(names) - MOST_NAMES} more"

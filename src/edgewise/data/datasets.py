@@ -10,15 +10,16 @@ import difflib
 import math
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from edgewise.data import idx_files, storage
+from edgewise.data import storage
+from edgewise.data.binary_files import as_examples, read_images
 from edgewise.data.columns import is_number
-from edgewise.data.files import read
-from edgewise.data.mulan import read_mulan
+from edgewise.data.files import read, read_mulan
 from edgewise.data.registry import SETS, DataFile, Dataset
 from edgewise.data.storage import path_of
 from edgewise.data.table import Feature, Table, concat, look_up
@@ -75,10 +76,7 @@ def info(name: str) -> Dataset:
 def where(name: str) -> str:
     """Where a data set would be loaded from: "bundled", "EDGEWISE_DATA", "cache", or "not here".
 
-    Parameters
-    ----------
-    name : str
-        One of `names()`.
+    Parameters are those of `info`.
 
     Returns
     -------
@@ -92,10 +90,7 @@ def where(name: str) -> str:
 def fetch(name: str) -> list[Path]:
     """The paths of the files of a data set, after downloading those that are not here.
 
-    Parameters
-    ----------
-    name : str
-        One of `names()`.
+    Parameters are those of `info`.
 
     Returns
     -------
@@ -108,10 +103,7 @@ def fetch(name: str) -> list[Path]:
 def check(name: str) -> dict[str, str]:
     """For each file of a data set: "ok", "missing", "changed: ..." or "unknown: ..." by its SHA-256.
 
-    Parameters
-    ----------
-    name : str
-        One of `names()`.
+    Parameters are those of `info`.
 
     Returns
     -------
@@ -150,8 +142,6 @@ def load(name: str, *, rows: int | None = None) -> Examples:
     files = storage.fetch_files(dataset)
     if name == "isolet-50":
         table, y = _projected(dataset, files)
-    elif dataset.labels:
-        table, y = _read_parts(dataset, files, rows)
     else:
         wanted = None if rows is None else rows + dataset.spare_rows
         table, y = _read_files(dataset, files, wanted)
@@ -165,10 +155,7 @@ def load(name: str, *, rows: int | None = None) -> Examples:
 def load_parts(name: str) -> tuple[Examples, Examples]:
     """The training part and the test part of a data set that comes in two; others raise ValueError.
 
-    Parameters
-    ----------
-    name : str
-        One of `names()`.
+    Parameters are those of `info`.
 
     Returns
     -------
@@ -176,14 +163,12 @@ def load_parts(name: str) -> tuple[Examples, Examples]:
         Training rows and labels, test rows and labels.
     """
     dataset = info(name)
-    if dataset.train_rows is None:
+    train = dataset.train_rows
+    if train is None:
         apart = [known for known, about in SETS.items() if about.train_rows is not None]
         raise ValueError(f"{name}: has no test part of its own; the sets that have are {', '.join(apart)}")
     table, y = load(name)
-    return (table[: dataset.train_rows], y[: dataset.train_rows]), (
-        table[dataset.train_rows :],
-        y[dataset.train_rows :],
-    )
+    return (table[:train], y[:train]), (table[train:], y[train:])
 
 
 def order(n: int, seed: int, rows: int | None = None) -> np.ndarray:
@@ -237,48 +222,49 @@ def shuffled(table: Table, y: np.ndarray, seed: int, rows: int | None = None) ->
 
 
 def _read_files(dataset: Dataset, files: list[tuple[DataFile, str, Path]], rows: int | None) -> Examples:
-    if dataset.name == "mnist":
-        return _read_mnist([path for _, _, path in files], rows)
+    """The examples of all files, one file after the other, or the first `rows` of them."""
     tables: list[Table] = []
     labels: list[np.ndarray] = []
-    for file, _, path in files:
+    for read_part in _readers(dataset, files):
         left = None if rows is None else rows - sum(map(len, tables))
         if left is not None and left <= 0:
             break
-        options = dict(dataset.options)
-        if file is dataset.substitute:  # an ARFF, which names its columns itself
-            options = {key: value for key, value in options.items() if key not in ("header", "delimiter", "format")}
-        table, y = read(path, rows=left, **options)
+        table, y = read_part(rows=left)
         tables.append(table)
         labels.append(y)
     return concat(tables), np.concatenate(labels)
 
 
-def _read_parts(dataset: Dataset, files: list[tuple[DataFile, str, Path]], rows: int | None) -> Examples:
-    """The parts of a multi-label set; the last of its files names the labels."""
-    *parts, (_, _, xml) = files
-    tables: list[Table] = []
-    indicators: list[np.ndarray] = []
-    for _, _, path in parts:
-        left = None if rows is None else rows - sum(map(len, tables))
-        if left is not None and left <= 0:
-            break
-        table, Y, labels = read_mulan(path, xml, rows=left)
-        if labels != dataset.labels:
-            raise ValueError(f"{dataset.name}: {path} has other labels than those registered, {dataset.labels}")
-        tables.append(table)
-        indicators.append(Y)
-    return concat(tables), np.concatenate(indicators)
+def _readers(dataset: Dataset, files: list[tuple[DataFile, str, Path]]) -> Iterator[Callable[..., Examples]]:
+    """For each part of a data set, what reads its first `rows` rows."""
+    paths = [path for _, _, path in files]
+    if dataset.name == "mnist":
+        yield partial(_read_digits, paths)
+    elif dataset.labels:
+        for path in paths[:-1]:  # the last file names the labels
+            yield partial(_read_multi_label, dataset, path, paths[-1])
+    else:
+        for file, _, path in files:
+            options = dataset.options
+            if file is dataset.substitute:  # an ARFF, which names its columns itself
+                options = {key: options[key] for key in options.keys() - {"header", "delimiter", "format"}}
+            yield partial(read, path, **options)
 
 
-def _read_mnist(paths: list[Path], rows: int | None) -> Examples:
-    """Images and labels of the training part, then those of the test part."""
-    pixels, digits = idx_files.read_images(paths[0], paths[1], rows)
-    left = None if rows is None else rows - len(digits)
-    if left != 0:
-        more, their_digits = idx_files.read_images(paths[2], paths[3], left)
+def _read_digits(paths: list[Path], rows: int | None) -> Examples:
+    """Images and labels of the training part, then those of the test part; joined as bytes, which take less memory."""
+    pixels, digits = read_images(paths[0], paths[1], rows)
+    if rows is None or rows > len(digits):
+        more, their_digits = read_images(paths[2], paths[3], None if rows is None else rows - len(digits))
         pixels, digits = np.concatenate([pixels, more]), np.concatenate([digits, their_digits])
-    return idx_files.as_examples(pixels, digits)
+    return as_examples(pixels, digits)
+
+
+def _read_multi_label(dataset: Dataset, path: Path, xml: Path, rows: int | None) -> Examples:
+    table, indicators, labels = read_mulan(path, xml, rows=rows)
+    if labels != dataset.labels:
+        raise ValueError(f"{dataset.name}: {path} has other labels than those registered, {dataset.labels}")
+    return table, indicators
 
 
 def _verify(dataset: Dataset, table: Table, y: np.ndarray, files: list[tuple[DataFile, str, Path]]) -> None:
@@ -312,31 +298,18 @@ def _car_numeric(table: Table, y: np.ndarray) -> Examples:
     return table, y
 
 
-def _kdd99(table: Table, y: np.ndarray) -> Examples:
-    return table, np.char.rstrip(y, ".")
-
-
-def _mice_zero(table: Table, y: np.ndarray) -> Examples:
-    return Table(np.nan_to_num(table.values, nan=0.0), table.features), y
-
-
 def _movement(table: Table, y: np.ndarray) -> Examples:
     table = _as_number(table, "z4", lambda text: float(text) if is_number(text) else math.nan)
     whole = ~np.isnan(table.values[:, -1])
     return table[whole], y[whole]
 
 
-def _nursery_4(table: Table, y: np.ndarray) -> Examples:
-    kept = y != "recommend"
-    return table[kept], y[kept]
-
-
 PREPARE: dict[str, Callable[[Table, np.ndarray], Examples]] = {
     "car-numeric": _car_numeric,
-    "kdd99": _kdd99,
-    "mice-zero": _mice_zero,
+    "kdd99": lambda table, y: (table, np.char.rstrip(y, ".")),
+    "mice-zero": lambda table, y: (Table(np.nan_to_num(table.values, nan=0.0), table.features), y),
     "movement": _movement,
-    "nursery-4": _nursery_4,
+    "nursery-4": lambda table, y: (table[y != "recommend"], y[y != "recommend"]),
 }
 
 

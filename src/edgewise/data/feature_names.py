@@ -48,12 +48,12 @@ def check_names(
 
 def _difference(known: Sequence[str], given: Sequence[str]) -> str:
     lines = ["The feature names should match those that were passed during fit."]
-    for told, names in (
+    for heading, names in (
         ("Feature names unseen at fit time:", set(given).difference(known)),
         ("Feature names seen at fit time, yet now missing:", set(known).difference(given)),
     ):
         if names:
-            lines += [told, *(f"- {name}" for name in sorted(names)[:MOST_NAMES])]
+            lines += [heading, *(f"- {name}" for name in sorted(names)[:MOST_NAMES])]
             lines += ["- ..."] if len(names) > MOST_NAMES else []
     if len(lines) == 1:
         lines.append("Feature names must be in the same order as they were in fit.")

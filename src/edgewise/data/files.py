@@ -1,4 +1,4 @@
-"""Read data files: CSV, ARFF, LIBSVM and Parquet, at once or as a stream of chunks.
+"""Read data files: CSV, ARFF (and MULAN's), LIBSVM and Parquet, at once or as a stream of chunks.
 
 `stream` never holds more than a chunk. Every chunk has the same features, but that a nominal feature may get further
 categories at its end; what a code means never changes. `read` gives all chunks as one table.
@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.data import arff, csv_files, libsvm, parquet
-from edgewise.data.columns import MISSING, Label, Options
-from edgewise.data.opening import DAMAGED, unpacked_name
+from edgewise.data.arff import arff_chunks, label_columns, place_of_labels
+from edgewise.data.binary_files import parquet_chunks
+from edgewise.data.columns import MISSING, Examples, Label, Options
+from edgewise.data.opening import naming_damage, unpacked_name
 from edgewise.data.table import Table
+from edgewise.data.text_files import csv_chunks, libsvm_chunks
 
-FORMATS = {"csv": csv_files.chunks, "arff": arff.chunks, "libsvm": libsvm.chunks, "parquet": parquet.chunks}
+FORMATS = {"csv": csv_chunks, "arff": arff_chunks, "libsvm": libsvm_chunks, "parquet": parquet_chunks}
 SUFFIXES = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -133,7 +135,7 @@ def stream(
     missing: Sequence[str] = MISSING,
     n_features: int | None = None,
     chunk_rows: int = 10_000,
-) -> Iterator[tuple[Table, np.ndarray]]:
+) -> Iterator[Examples]:
     """The examples of a file and their labels, some rows at a time. Parameters are those of `read`, and one more.
 
     Parameters
@@ -175,6 +177,37 @@ def stream(
     return _guarded(str(place), FORMATS[format](str(place), options, chunk_rows))
 
 
+def read_mulan(
+    path: str | os.PathLike[str], xml: str | os.PathLike[str] | None = None, *, rows: int | None = None
+) -> tuple[Table, np.ndarray, tuple[str, ...]]:
+    """Examples, the indicator matrix of their labels, and the names of the labels.
+
+    Raises ValueError with file, line and column for a cell that is not 0 or 1 in a label, and with the names for labels
+    that the ARFF does not have.
+
+    Parameters
+    ----------
+    path : str or path
+        The ARFF file; it may be packed (.gz, .xz, .bz2).
+    xml : str or path, optional
+        The file that names the labels. By default the one beside `path` with the same name but for `.xml`; -train
+        and -test may be left out of its name.
+    rows : int, optional
+        How many rows to read; all by default.
+
+    Returns
+    -------
+    (Table, array, tuple of str)
+        Rows, indicators [n, k] (int8), names of the k columns.
+    """
+    place = Path(path)
+    if not place.is_file():
+        raise FileNotFoundError(f"{place}: no such file")
+    labels = label_columns(place, place_of_labels(place) if xml is None else Path(xml))
+    table, indicators = read(place, format="arff", labels=labels, rows=rows)
+    return table, indicators, tuple(labels)
+
+
 def _columns(option: str, chosen: Sequence[Any]) -> tuple[Any, ...]:
     if isinstance(chosen, str):
         raise ValueError(f"{option}={chosen!r}: expected a sequence, as [{chosen!r}]")
@@ -184,13 +217,13 @@ def _columns(option: str, chosen: Sequence[Any]) -> tuple[Any, ...]:
 def _check(format: str, options: Options) -> None:
     """Refuse options that the format can not follow."""
     default = Options()
-    foreign = {
+    inapplicable = {
         "csv": ("n_features",),
         "arff": ("n_features", "header", "delimiter"),
         "libsvm": ("header", "delimiter", "target", "labels", "categorical", "numeric", "drop"),
         "parquet": ("n_features", "header", "delimiter", "labels"),
     }
-    for option in foreign[format]:
+    for option in inapplicable[format]:
         if getattr(options, option) != getattr(default, option):
             raise ValueError(f"{option}={getattr(options, option)!r}: not an option of {format} files")
     if options.labels is not None:
@@ -208,8 +241,6 @@ def _check(format: str, options: Options) -> None:
         raise ValueError(f"n_features={options.n_features}: at least 1 feature is needed")
 
 
-def _guarded(path: str, chunks: Iterator[tuple[Table, np.ndarray]]) -> Iterator[tuple[Table, np.ndarray]]:
-    try:
+def _guarded(path: str, chunks: Iterator[Examples]) -> Iterator[Examples]:
+    with naming_damage(path):
         yield from chunks
-    except DAMAGED as error:
-        raise ValueError(f"{path}: the packed data are damaged or cut short ({error})") from None

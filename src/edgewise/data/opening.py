@@ -8,12 +8,12 @@ import io
 import lzma
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, cast
 
 PACKED: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
-DAMAGED = (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError)
 BOM = b"\xef\xbb\xbf"
 
 
@@ -23,8 +23,17 @@ def open_unpacked(path: str | Path) -> io.BufferedReader:
     return io.BufferedReader(opener(path, "rb"), 1 << 20)
 
 
+@contextmanager
+def naming_damage(path: str | Path) -> Iterator[None]:
+    """ValueError with the path where packed data turn out to be damaged."""
+    try:
+        yield
+    except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError) as error:
+        raise ValueError(f"{path}: the packed data are damaged or cut short ({error})") from None
+
+
 def open_text(path: str | Path) -> IO[bytes]:
-    """The same, without the byte order mark that some editors put in front."""
+    """The content as bytes, without the byte order mark that some editors put in front."""
     file = open_unpacked(path)
     if file.peek(len(BOM)).startswith(BOM):
         file.read(len(BOM))
@@ -36,9 +45,12 @@ def unpacked_name(name: str) -> str:
     return name[: -len(Path(name).suffix)] if Path(name).suffix.lower() in PACKED else name
 
 
-def numbered_lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Lines with their numbers, from 1."""
-    return enumerate(file, 1)
+def decode(path: str, number: int, line: bytes, encoding: str = "UTF-8") -> str:
+    """The text of a line; ValueError with file and line if it is none."""
+    try:
+        return line.decode(encoding)
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}, line {number}: not {encoding} text") from None
 
 
 def is_blank(line: bytes) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from edgewise.data.opening import PACKED, open_unpacked, unpacked_name
@@ -21,10 +22,12 @@ def cache_folder() -> Path:
     return Path(pooch.os_cache("edgewise"))
 
 
-def places() -> dict[str, Path]:
-    """Folders in which files are looked for, in this order; the cache comes last and is asked for apart."""
-    named = os.environ.get(VARIABLE)
-    return {"bundled": BUNDLED} | ({VARIABLE: Path(named)} if named else {})
+def _folders() -> Iterator[tuple[str, Path]]:
+    """Folders in which files are looked for, with their names, in this order."""
+    yield "bundled", BUNDLED
+    if named := os.environ.get(VARIABLE):
+        yield VARIABLE, Path(named)
+    yield "cache", cache_folder()  # last, as it imports pooch
 
 
 def _candidates(file: DataFile) -> list[str]:
@@ -35,14 +38,10 @@ def _candidates(file: DataFile) -> list[str]:
 
 def locate(file: DataFile) -> tuple[str, Path] | None:
     """The place ("bundled", "EDGEWISE_DATA" or "cache") and path of a file, or None if it is not here."""
-    for place, folder in places().items():
+    for place, folder in _folders():
         for name in _candidates(file):
             if (folder / name).is_file():
                 return place, folder / name
-    cache = cache_folder()  # asked for last, as it imports pooch
-    for name in _candidates(file):
-        if (cache / name).is_file():
-            return "cache", cache / name
     return None
 
 
@@ -62,11 +61,7 @@ def fetch_files(dataset: Dataset) -> list[tuple[DataFile, str, Path]]:
         return found
     downloadable = all(file.url for file in dataset.files)
     wanted = dataset.files if downloadable or dataset.substitute is None else (dataset.substitute,)
-    files = []
-    for file in wanted:
-        located = locate(file)
-        files.append((file, *(located or ("cache", download(dataset.name, file)))))
-    return files
+    return [(file, *(locate(file) or ("cache", download(dataset.name, file)))) for file in wanted]
 
 
 def path_of(file: str) -> Path:
@@ -82,26 +77,20 @@ def path_of(file: str) -> Path:
     Path
         Where it is.
     """
-    for dataset in SETS.values():
-        for known in (*dataset.files, *([dataset.substitute] if dataset.substitute else [])):
-            if file in _candidates(known):
-                located = locate(known)
-                if located is None:
-                    named = os.environ.get(VARIABLE, "")
-                    raise FileNotFoundError(
-                        f"{file}: not bundled, not in {VARIABLE}={named!r}, not in {cache_folder()}"
-                    )
-                return located[1]
-    raise ValueError(f"{file!r} is not a file of any data set")
+    known = next((each for about in SETS.values() for each in about.all_files if file in _candidates(each)), None)
+    if known is None:
+        raise ValueError(f"{file!r} is not a file of any data set")
+    located = locate(known)
+    if located is None:
+        named = os.environ.get(VARIABLE, "")
+        raise FileNotFoundError(f"{file}: not bundled, not in {VARIABLE}={named!r}, not in {cache_folder()}")
+    return located[1]
 
 
 def sha256_of(path: Path, *, unpacked: bool) -> str:
     """The SHA-256 of a file, or of what it unpacks to."""
-    digest = hashlib.sha256()
     with open_unpacked(path) if unpacked else open(path, "rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def status_of(file: DataFile, path: Path) -> str:

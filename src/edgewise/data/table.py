@@ -50,12 +50,7 @@ class Table:
     def from_arrays(X: Any, *, categorical_features: Sequence[Any] | np.ndarray | None = None) -> Table:
         """The same as `as_table`.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows.
-        categorical_features : list or mask, optional
-            Columns to make nominal as well: positions, names, or a mask with one entry per column.
+        Parameters are those of `as_table`.
 
         Returns
         -------

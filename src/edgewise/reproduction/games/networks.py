@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from edgewise.data import datasets, idx_files
+from edgewise.data import binary_files, datasets
 from edgewise.reproduction.games import Job, Record, curve, load, make
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _mnist() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     found = []
     for part in ("train", "t10k"):
         images, labels = (datasets.path_of(f"{part}-{kind}-ubyte.gz") for kind in ("images-idx3", "labels-idx1"))
-        pixels, digits = idx_files.read_images(images, labels)
+        pixels, digits = binary_files.read_images(images, labels)
         found += [pixels.reshape(len(pixels), -1) / np.float32(255), np.eye(10, dtype=np.float32)[digits]]
     return found[0], found[1], found[2], found[3]
 

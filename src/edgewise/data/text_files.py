@@ -1,4 +1,4 @@
-"""Delimited text: comma, semicolon, tab or blanks; with or without a header; quoted or not."""
+"""Text files: delimited (comma, semicolon, tab or blanks; with or without a header; quoted or not), and LIBSVM."""
 
 from __future__ import annotations
 
@@ -10,10 +10,20 @@ from typing import IO
 
 import numpy as np
 
-from edgewise.data.blocks import encode_lines
-from edgewise.data.columns import Options, Schema, is_number, make_schema, probe_rows
-from edgewise.data.opening import is_blank, numbered_lines, open_text, take_lines
-from edgewise.data.table import Table
+from edgewise.data.columns import (
+    PROBE_ROWS,
+    Examples,
+    Options,
+    Schema,
+    Target,
+    is_integer,
+    is_number,
+    kind_of_classes,
+    make_schema,
+    probe_rows,
+)
+from edgewise.data.opening import decode, is_blank, open_text, take_lines
+from edgewise.data.table import Feature, Table
 
 # Tab and semicolon first: where they cut every line alike, commas are decimal commas or text.
 DELIMITERS = ("\t", ";", ",", " ")
@@ -30,12 +40,12 @@ class Layout:
     header_ends: int  # the line that the header ends on; 0 if there is none
 
 
-def chunks(path: str, options: Options, chunk_rows: int) -> Iterator[tuple[Table, np.ndarray]]:
-    """Examples in chunks of `chunk_rows` (the last may be shorter)."""
+def csv_chunks(path: str, options: Options, chunk_rows: int) -> Iterator[Examples]:
+    """Examples of delimited text in chunks of `chunk_rows` (the last may be shorter)."""
     with open_text(path) as file:
         layout, schema = probe(path, file, options)
     with open_text(path) as file:
-        lines = numbered_lines(file)
+        lines = enumerate(file, 1)
         list(islice(lines, layout.header_ends))
         while block := take_lines(lines, chunk_rows):
             if any(b'"' in line for _, line in block):
@@ -44,7 +54,7 @@ def chunks(path: str, options: Options, chunk_rows: int) -> Iterator[tuple[Table
                 while rows := list(islice(records, chunk_rows)):
                     yield schema.encode_rows([row for _, row in rows], [number for number, _ in rows])
                 return
-            encoded = encode_lines(schema, [line for _, line in block if not is_blank(line)], layout.delimiter)
+            encoded = schema.encode_lines([line for _, line in block if not is_blank(line)], layout.delimiter)
             if encoded is None:
                 rows = list(read_records(path, block, layout.delimiter))
                 encoded = schema.encode_rows([row for _, row in rows], [number for number, _ in rows])
@@ -58,10 +68,7 @@ def read_records(path: str, lines: Iterable[tuple[int, bytes]], delimiter: str) 
     def text() -> Iterator[str]:
         for number, line in lines:
             numbers.append(number)
-            try:
-                decoded = line.decode("utf-8")
-            except UnicodeDecodeError:
-                raise ValueError(f"{path}, line {number}: not UTF-8 text") from None
+            decoded = decode(path, number, line)
             yield decoded.strip() if delimiter == " " else decoded
 
     reader = csv.reader(text(), delimiter=delimiter, skipinitialspace=True)
@@ -79,7 +86,7 @@ def read_records(path: str, lines: Iterable[tuple[int, bytes]], delimiter: str) 
 
 def probe(path: str, file: IO[bytes], options: Options) -> tuple[Layout, Schema]:
     """Layout and kinds of columns, from the first rows of the file."""
-    lines = numbered_lines(file)
+    lines = enumerate(file, 1)
     head = take_lines(lines, SNIFFED_LINES)
     if not head:
         raise ValueError(f"{path}: the file is empty")
@@ -136,3 +143,78 @@ def looks_like_header(rows: Sequence[Sequence[str]], missing: Sequence[str]) -> 
         if present and all(map(is_number, present)):
             return True
     return not any(name in map(str.strip, column) for name, column in zip(first, below, strict=False))
+
+
+def libsvm_chunks(path: str, options: Options, chunk_rows: int) -> Iterator[Examples]:
+    """Examples of LIBSVM text in chunks of `chunk_rows` (the last may be shorter).
+
+    A line is `LABEL INDEX:VALUE ...`, indices from 1 and rising, values left out are 0. The rows become dense. Without
+    `n_features` the file is read once beforehand for its largest index, so that every chunk has the same features;
+    feature x0 is index 1.
+    """
+    target, n_features = _probe_libsvm(path, options)
+    features = tuple(Feature(f"x{column}") for column in range(n_features))
+    with open_text(path) as file:
+        rows = _tokens(path, file)
+        while block := list(islice(rows, chunk_rows)):
+            values = np.zeros((len(block), n_features))
+            labels = []
+            for row, (number, tokens) in enumerate(block):
+                index = 0
+                for place, token in enumerate(tokens, 1):
+                    try:
+                        if place == 1:
+                            labels.append(target.label(token, options.missing))
+                        else:
+                            index, value = _pair(token, index, n_features)
+                            values[row, index - 1] = value
+                    except ValueError as error:
+                        raise ValueError(f"{path}, line {number}, column {place}: {error}") from None
+            yield Table(values, features), target.array(labels)
+
+
+def _probe_libsvm(path: str, options: Options) -> tuple[Target, int]:
+    """The kind of the labels, and the number of features: as given, else the largest index in the file."""
+    labels: list[str] = []
+    largest = 0
+    with open_text(path) as file:
+        for _, tokens in _tokens(path, file):
+            if len(labels) < PROBE_ROWS:
+                labels.append(tokens[0])
+            elif options.n_features is not None:
+                break
+            index = tokens[-1].partition(":")[0] if len(tokens) > 1 else ""
+            if index.isdecimal():  # indices rise, so the last is the largest; `_pair` refuses a row where it is not
+                largest = max(largest, int(index))
+    if not labels:
+        raise ValueError(f"{path}: the file is empty")
+    if options.n_features is None and largest == 0:
+        raise ValueError(f"{path}: no INDEX:VALUE pair found; give n_features if every row is empty")
+    if options.classes is not None:
+        target = Target(0, kind_of_classes(options.classes), options.classes)
+    else:
+        numeric = [label for label in labels if is_number(label)]
+        target = Target(0, int if all(map(is_integer, numeric)) else float)
+    return target, largest if options.n_features is None else options.n_features
+
+
+def _tokens(path: str, file: IO[bytes]) -> Iterator[tuple[int, list[str]]]:
+    """The blank-separated parts of each line, without comments."""
+    for number, line in enumerate(file, 1):
+        content = line.partition(b"#")[0]
+        if not is_blank(content.expandtabs()):
+            yield number, decode(path, number, content, "ASCII").split()
+
+
+def _pair(token: str, before: int, n_features: int) -> tuple[int, float]:
+    """Index and value that a token of a row holds, after the index `before`."""
+    index, colon, value = token.partition(":")
+    if not colon or not index.isdecimal() or not is_number(value):
+        raise ValueError(f"{token!r} is not INDEX:VALUE")
+    position = int(index)
+    if position <= before:
+        wanted = "start at 1" if before == 0 else f"rise, but {before} came before"
+        raise ValueError(f"index {position}, where indices must {wanted}")
+    if position > n_features:
+        raise ValueError(f"index {position} is above the {n_features} features")
+    return position, float(value)
