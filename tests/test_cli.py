@@ -347,10 +347,10 @@ def test_warmup_of_an_unknown_family() -> None:
 
 def test_warmup_covers_every_model_with_kernels_of_its_own() -> None:
     """Every online or batch estimator of the package is in a family; networks are compiled by PyTorch."""
-    from edgewise.evaluation.warming import FAMILIES
+    from edgewise.evaluation.models import FAMILIES
     from tests.estimators import BATCH, ONLINE
 
-    named = {name for names, _ in FAMILIES.values() for name in names}
+    named = {name for names in FAMILIES.values() for name in names}
     assert set(ONLINE | BATCH) - named == {"CostTree"}
 
 

@@ -17,15 +17,12 @@ import edgewise
 from edgewise.cli import main
 from edgewise.data.table import Feature, Table
 from edgewise.evaluation import models
-from edgewise.evaluation.capymoa_peer import SIZES
 from edgewise.evaluation.measures import label_codes, log_loss
 from edgewise.evaluation.models import KNOWN, MODELS, PEERS, ModelSpec
-from edgewise.evaluation.peer import Peer
+from edgewise.evaluation.peers import CAPYMOA_SIZES, RIVER_FORESTS, Peer, RiverPeer, VowpalWabbitPeer
 from edgewise.evaluation.prequential import evaluate
 from edgewise.evaluation.racing import summarize
-from edgewise.evaluation.river_peer import LEARNERS, RiverPeer
 from edgewise.evaluation.runs import load_runs, save_runs
-from edgewise.evaluation.vowpal_wabbit import VowpalWabbitPeer
 from tests.small_races import fruit, race
 from tests.small_streams import mixed_stream as stream
 
@@ -44,7 +41,7 @@ class Echo(Peer):
     def _rows(self, table, codes):
         return list(table.values)
 
-    def _play(self, rows, codes):
+    def _run(self, rows, codes):
         first = len(self.learned)
         self.learned += codes.tolist()
         votes = self.votes[first : first + len(rows)]
@@ -213,7 +210,7 @@ def test_runs_without_log_loss(tmp_path):
 # -- river ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", RIVER_FORESTS)
 def test_river_learns_only_from_the_past(learner):
     X, y = stream(80, seed=3)
     labels, classes = np.asarray(y), np.unique(y)
@@ -310,7 +307,7 @@ def capymoa():
 @pytest.fixture
 def cold(monkeypatch):
     """Nothing here claims a time."""
-    monkeypatch.setattr("edgewise.evaluation.capymoa_peer.WARM_UP_SECONDS", 0.0)
+    monkeypatch.setattr("edgewise.evaluation.peers.WARM_UP_SECONDS", 0.0)
 
 
 @pytest.mark.parametrize("name", [name for name, entry in PEERS.items() if entry.library == "capymoa"])
@@ -358,4 +355,4 @@ def test_a_learner_that_capymoa_has_not():
         ModelSpec.parse("capymoa-arf").make(3, 1).set_params(learner="Forest").prequential(
             np.zeros((2, 1)), np.array([0, 1])
         )
-    assert {entry.settings["learner"] for entry in PEERS.values() if entry.library == "capymoa"} == set(SIZES)
+    assert {entry.settings["learner"] for entry in PEERS.values() if entry.library == "capymoa"} == set(CAPYMOA_SIZES)

@@ -11,10 +11,10 @@ import pytest
 
 import edgewise
 from edgewise.data.table import Feature, Table
-from edgewise.evaluation import models, vowpal_wabbit
+from edgewise.evaluation import models, peers
 from edgewise.evaluation.models import MODELS, ModelSpec
+from edgewise.evaluation.peers import RunningScale, VowpalWabbitBandit, example_texts
 from edgewise.evaluation.runs import load_runs
-from edgewise.evaluation.vowpal_wabbit import RunningScale, VowpalWabbitBandit, example_texts
 from tests.small_races import fruit, race
 
 BANDITS = ["adabandit", "banditbbm", "binbandit"]
@@ -164,7 +164,7 @@ def test_vowpal_wabbit_that_is_not_there(monkeypatch):
         VowpalWabbitBandit().prequential(np.zeros((2, 1)), np.array([0, 1]))
 
 
-@pytest.mark.parametrize("explorer", vowpal_wabbit.EXPLORERS)
+@pytest.mark.parametrize("explorer", peers.EXPLORERS)
 @pytest.mark.parametrize(("data", "right"), [("car", 0.8), ("balance", 0.75)])
 def test_the_real_vowpal_wabbit_learns(data, right, explorer):
     """Well above the most frequent class, .70 and .46: categories and numbers both arrive as they should."""

@@ -25,8 +25,7 @@ from benchmarks.shared.streams import load
 from benchmarks.shared.streams import stream as shuffled_stream
 from edgewise.evaluation.measures import calibration_error, label_codes, last_fifth, log_loss
 from edgewise.evaluation.models import KNOWN, ModelSpec
-from edgewise.evaluation.playing import ready
-from edgewise.evaluation.prequential import warm_up
+from edgewise.evaluation.prequential import prepare_run, warm_up
 
 PATH = RESULTS / "peers.jsonl"
 SEED = 1
@@ -81,7 +80,7 @@ def play(model: Any, X: Any, y: np.ndarray, classes: np.ndarray, limit: float) -
     used, guesses, probabilities = 0.0, [], []
     for start in range(0, len(y), CHUNK):
         part = slice(start, start + CHUNK)
-        go = ready(model, X[part], y[part], classes)
+        go = prepare_run(model, X[part], y[part], classes)
         before = time.process_time()
         answers = go()
         used += time.process_time() - before

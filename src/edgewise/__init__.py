@@ -53,7 +53,7 @@ _HOMES = {
     "read_log": "edgewise.evaluation.decision_log",
     "read_mulan": "edgewise.data.files",
     "stream": "edgewise.data.files",
-    "watch": "edgewise.evaluation.watching",
+    "watch": "edgewise.evaluation.prequential",
 }
 
 __all__ = ["__version__", *sorted(_HOMES)]

@@ -23,7 +23,7 @@ def warmup(families: tuple[str, ...]) -> None:
     import time
 
     from edgewise.cli.show import console
-    from edgewise.evaluation.warming import FAMILIES, warm_up
+    from edgewise.evaluation.models import FAMILIES, compile_family
     from edgewise.kernels.compile import CACHE
 
     unknown = [name for name in families if name not in FAMILIES]
@@ -33,6 +33,6 @@ def warmup(families: tuple[str, ...]) -> None:
     for family in dict.fromkeys(families or FAMILIES):
         began = time.perf_counter()
         with screen.status(family) as status:
-            warm_up(family, lambda name, family=family: status.update(f"{family}: {name}"))  # type: ignore[misc]
+            compile_family(family, lambda name, family=family: status.update(f"{family}: {name}"))  # type: ignore[misc]
         click.echo(f"{family:<9} {time.perf_counter() - began:6.1f} s")
     click.echo(f"compiled code: {CACHE}")

@@ -1,4 +1,4 @@
-"""The models that `edgewise race` knows by name.
+"""The models that `edgewise race` knows by name, declared in models.toml.
 
 A model is asked for as `name[:edge][@preset]`: `olm`, `mbbm:0.05`, `olm@paper`, `mbbm:0.1@paper`. Peers, learners of
 other libraries, go by the library's name and theirs: `capymoa-arf`.
@@ -10,20 +10,19 @@ import difflib
 import importlib.util
 import os
 import shutil
+import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import edgewise
+from edgewise.data.table import Feature, Table
+from edgewise.evaluation import peers
 
 PRESETS = ("paper",)
-
-# A library of peers -> the module here that has its adapters.
-LIBRARIES = {
-    "capymoa": "edgewise.evaluation.capymoa_peer",
-    "river": "edgewise.evaluation.river_peer",
-    "vowpalwabbit": "edgewise.evaluation.vowpal_wabbit",
-}
 
 
 class Entry(NamedTuple):
@@ -40,8 +39,7 @@ class Entry(NamedTuple):
     sized: bool = True  # has a number of learners
 
     def build(self, n_learners: int, seed: int | None, preset: str | None = None, **further: Any) -> Any:
-        home = edgewise if self.library is None else import_module(LIBRARIES[self.library])
-        estimator = getattr(home, self.estimator)
+        estimator = getattr(edgewise if self.library is None else peers, self.estimator)
         settings = {**self.settings, **further, "random_state": seed}
         if self.sized:
             settings["n_estimators"] = n_learners
@@ -53,179 +51,19 @@ class Entry(NamedTuple):
             return None
         if not _installed(self.library):
             return f"{self.library} is not installed (pip install edgewise[peers])"
-        if self.library == "capymoa" and not _has_java():
+        if self.library == "capymoa" and not (os.environ.get("JAVA_HOME") or shutil.which("java")):
             return "CapyMOA needs Java 17 or newer, and there is no java on the PATH and no JAVA_HOME"
         return None
 
 
-MODELS: dict[str, Entry] = {
-    "olm": Entry(
-        "AdaBoost.OLM (Jung et al. 2017, Algorithm 2)",
-        "adaptive boosting with edgewise's defaults; needs no edge",
-        "AdaBoostOLM",
-        {},
-    ),
-    "olm-drift": Entry(
-        "AdaBoost.OLM for streams that change",
-        "as olm, and trees whose error rises begin anew; remembers the last labels",
-        "AdaBoostOLM",
-        {"drift": "restart"},
-    ),
-    "olm-exponential": Entry(
-        "AdaBoost.OLM (Jung et al. 2017, Appendix D.1)",
-        "adaptive boosting on the exponential loss",
-        "AdaBoostOLM",
-        {"loss": "exponential"},
-    ),
-    "olm-hinge": Entry(
-        "AdaBoost.OLM (Jung et al. 2017, Appendix D.2)",
-        "adaptive boosting on the square hinge loss",
-        "AdaBoostOLM",
-        {"loss": "square_hinge"},
-    ),
-    "mbbm": Entry(
-        "OnlineMBBM (Jung et al. 2017, Algorithm 1)",
-        "boost by majority, optimal for a known edge; mbbm:0.05 sets the edge (0.1 if not given)",
-        "OnlineMBBM",
-        {},
-        takes_edge=True,
-    ),
-    "oza": Entry(
-        "online AdaBoost (Oza 2005)",
-        "Poisson resampling by the errors of earlier learners",
-        "OzaBoost",
-        {},
-    ),
-    "ova": Entry(
-        "OvA (Jung et al. 2017, Appendix E)",
-        "one binary booster per class",
-        "OneVsAllOLM",
-        {},
-    ),
-    "adaova": Entry(
-        "AdaOVA (Jung et al. 2017, Appendix E)",
-        "every learner is a group of one binary tree per class",
-        "AdaOVA",
-        {},
-    ),
-    "trees": Entry(
-        "Hoeffding trees (Domingos, Hulten 2000)",
-        "the trees alone, averaged: what boosting has to beat",
-        "HoeffdingForest",
-        {},
-    ),
-    "bmr-rank": Entry(
-        "OnlineBMR (Jung, Tewari 2018, Algorithm 2)",
-        "ranks label sets: boost by majority on the rank loss; bmr-rank:0.05 sets the edge",
-        "OnlineBMR",
-        {"loss": "rank", "vote": "label"},
-        takes_edge=True,
-        ranks=True,
-    ),
-    "bmr-hinge": Entry(
-        "OnlineBMR (Jung, Tewari 2018, Algorithm 2)",
-        "ranks label sets: boost by majority on the hinge loss; bmr-hinge:0.05 sets the edge",
-        "OnlineBMR",
-        {"loss": "hinge"},
-        takes_edge=True,
-        ranks=True,
-    ),
-    "olmr": Entry(
-        "Ada.OLMR (Jung, Tewari 2018, Algorithm 3)",
-        "ranks label sets: adaptive boosting, needs no edge",
-        "AdaOLMR",
-        {},
-        ranks=True,
-    ),
-    "adabandit": Entry(
-        "AdaBandit (Zhang et al. 2018, Algorithm 3)",
-        "told only right or wrong: adaptive boosting, needs no edge",
-        "AdaBandit",
-        {},
-        bandit=True,
-    ),
-    "banditbbm": Entry(
-        "BanditBBM (Zhang et al. 2018, Algorithm 2)",
-        "told only right or wrong: boost by majority; banditbbm:0.05 sets the edge (0.1 if not given)",
-        "BanditBBM",
-        {},
-        takes_edge=True,
-        bandit=True,
-    ),
-    "binbandit": Entry(
-        "BanditBoost (Chen et al. 2014)",
-        "told only right or wrong: binary learners for each class",
-        "BinBandit",
-        {},
-        bandit=True,
-    ),
-}
+def _read_known() -> dict[str, Entry]:
+    declared = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    return {name: Entry(**{"settings": {}, **entry}) for name, entry in declared.items()}
 
 
-def _capymoa(learner: str, algorithm: str, description: str, sized: bool = True) -> Entry:
-    settings = {"learner": learner} if sized else {"learner": learner, "n_estimators": None}
-    return Entry(algorithm, description, "CapyMOAPeer", settings, library="capymoa", sized=sized)
-
-
-def _river(learner: str, algorithm: str) -> Entry:
-    return Entry(algorithm, "river's, in Python", "RiverPeer", {"learner": learner}, library="river")
-
-
-PEERS: dict[str, Entry] = {
-    "capymoa-tree": _capymoa(
-        "HoeffdingTree", "Hoeffding tree (Domingos, Hulten 2000)", "a single tree of MOA's, in Java", sized=False
-    ),
-    "capymoa-oza": _capymoa("OzaBoost", "online boosting (Oza, Russell 2001)", "MOA's, in Java"),
-    "capymoa-smooth": _capymoa("OnlineSmoothBoost", "online smooth boosting (Chen et al. 2012)", "MOA's, in Java"),
-    "capymoa-arf": _capymoa(
-        "AdaptiveRandomForestClassifier", "adaptive random forest (Gomes et al. 2017)", "MOA's, in Java"
-    ),
-    "capymoa-srp": _capymoa("StreamingRandomPatches", "streaming random patches (Gomes et al. 2019)", "MOA's, in Java"),
-    "capymoa-lb": _capymoa("LeveragingBagging", "leveraging bagging (Bifet et al. 2010)", "MOA's, in Java"),
-    "capymoa-sgbt": _capymoa(
-        "StreamingGradientBoostedTrees",
-        "streaming gradient boosted trees (Gunasekara et al. 2024)",
-        "MOA's, in Java; a booster for each class, votes are labels",
-    ),
-    "river-arf": _river("ARFClassifier", "adaptive random forest (Gomes et al. 2017)"),
-    "river-srp": _river("SRPClassifier", "streaming random patches (Gomes et al. 2019)"),
-    "river-lb": _river("LeveragingBaggingClassifier", "leveraging bagging (Bifet et al. 2010)"),
-    "vw": Entry(
-        "online logistic regression, one against all",
-        "Vowpal Wabbit's --oaa",
-        "VowpalWabbitPeer",
-        {},
-        library="vowpalwabbit",
-        sized=False,
-    ),
-    "vw-pairs": Entry(
-        "the same on pairs of features as well",
-        "Vowpal Wabbit's --oaa with -q ::",
-        "VowpalWabbitPeer",
-        {"pairs": True},
-        library="vowpalwabbit",
-        sized=False,
-    ),
-    "vw-squarecb": Entry(
-        "SquareCB (Foster, Rakhlin 2020)",
-        "told only right or wrong: Vowpal Wabbit's contextual bandit",
-        "VowpalWabbitBandit",
-        {"explorer": "squarecb"},
-        bandit=True,
-        library="vowpalwabbit",
-        sized=False,
-    ),
-    "vw-epsilon": Entry(
-        "epsilon-greedy",
-        "told only right or wrong: Vowpal Wabbit's contextual bandit",
-        "VowpalWabbitBandit",
-        {"explorer": "epsilon"},
-        bandit=True,
-        library="vowpalwabbit",
-        sized=False,
-    ),
-}
-KNOWN = MODELS | PEERS
+KNOWN = _read_known()
+MODELS = {name: entry for name, entry in KNOWN.items() if entry.library is None}
+PEERS = {name: entry for name, entry in KNOWN.items() if entry.library is not None}
 
 
 @dataclass(frozen=True)
@@ -313,5 +151,40 @@ def _installed(library: str) -> bool:
     return importlib.util.find_spec(library) is not None
 
 
-def _has_java() -> bool:
-    return bool(os.environ.get("JAVA_HOME") or shutil.which("java"))
+# Kind of feedback -> its models, whose kernels `edgewise warmup` compiles.
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "labels": ("AdaBoostOLM", "OnlineMBBM", "OzaBoost", "HoeffdingForest", "OneVsAllOLM", "AdaOVA"),
+    "rankings": ("AdaOLMR", "OnlineBMR"),
+    "bandits": ("AdaBandit", "BanditBBM", "BinBandit"),
+    "numbers": ("StreamingGradientBoostingRegressor", "StreamingGradientBoostingClassifier"),
+    "batch": ("AdaBoostMM", "OptimalStrategy", "AdaBoostM1", "AdaBoostMH", "SAMME"),
+}
+
+
+def compile_family(family: str, progress: Callable[[str], Any] = str) -> None:
+    """Compile the kernels of a family, or load them, by learning a few made-up rows with each of its models.
+
+    `progress` is called with the name of each model.
+    """
+    rng = np.random.default_rng(0)
+    columns = np.column_stack([rng.normal(size=(40, 2)), rng.integers(3, size=40)])
+    table = Table(columns, [Feature("number"), Feature("other"), Feature("kind", ("a", "b", "c"))])
+    labels = np.arange(40) % 3
+    for name in FAMILIES[family]:
+        progress(name)
+        model = getattr(edgewise, name)(n_estimators=2)
+        match family:
+            case "labels":
+                model.prequential(table, labels)
+                model.predict_proba(table)
+            case "rankings":
+                model.prequential(table, np.eye(4, dtype=int)[labels])
+                model.rank(table)
+            case "bandits":
+                model.prequential(table, labels)
+                model.feedback(model.decide(table[:1]), True)
+            case "numbers":
+                model.prequential(table, labels if name.endswith("Classifier") else labels / 3.0)
+                model.predict(table)
+            case "batch":
+                model.fit(table, labels).predict(table)

@@ -1,30 +1,33 @@
-"""Prequential evaluation (Dawid 1984): every row is guessed first and learned right after.
+"""Prequential evaluation (Dawid 1984): every row is predicted first and learned right after.
 
-Rows go through `model.prequential` in slices. A model's guesses do not depend on how the rows are cut, so neither does
-anything measured here; slices only set how often progress is reported and how much of a stream is held at once.
+Rows go through `model.prequential` in slices. A model's predictions do not depend on how the rows are cut, so neither
+does anything measured here; slices only set how often progress is reported and how much of a stream is held at once.
 """
 
 from __future__ import annotations
 
 import copy
 import importlib.metadata
+import inspect
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 import edgewise
 from edgewise.data.table import Table, as_table
-from edgewise.evaluation import measures
-from edgewise.evaluation.peer import WARM_UP_ROWS as PEER_ROWS
-from edgewise.evaluation.peer import Answers, Peer
-from edgewise.evaluation.playing import ready
-from edgewise.evaluation.runs import Curve, Run
+from edgewise.evaluation import measures, peers, ranking_measures
+from edgewise.evaluation.peers import Answers, Peer
+from edgewise.evaluation.runs import Curve, RankingRun, Run
+from edgewise.loop.label_sets import indicator
+from edgewise.models.stream_classifier import StreamClassifier
 
 CHUNK_ROWS = 500
 WARM_UP_ROWS = 50
+POINTS = 60  # at which `watch` looks
 LOSS_UNIT = 2.0**-40
 
 Progress = Callable[[int, float], None]  # rows done, the measure so far: accuracy or rank loss
@@ -40,8 +43,6 @@ def evaluate(
     chunk_rows: int = CHUNK_ROWS,
 ) -> Run:
     """Run a model over examples in the order given; the model has learned them all afterwards.
-
-    X is anything `edgewise.Table` can be made from. `classes` are all labels that may come (default: those in y).
 
     Parameters
     ----------
@@ -63,14 +64,11 @@ def evaluate(
     Run
         Accuracy, curve, confusion, time and memory.
     """
-    if chunk_rows < 1:
-        raise ValueError(f"chunk_rows={chunk_rows}: at least 1")
     table = as_table(X)
     labels = np.asarray(y)
     if labels.ndim != 1 or len(labels) != len(table):
         raise ValueError(f"y has shape {labels.shape}: {len(table)} rows need one label each")
-    slices = (slice(start, start + chunk_rows) for start in range(0, len(labels), chunk_rows))
-    chunks = ((table[rows], labels[rows]) for rows in slices)
+    chunks = ((table[rows], labels[rows]) for rows in _slices(len(labels), chunk_rows))
     return evaluate_stream(model, chunks, np.unique(labels) if classes is None else classes, progress=progress)
 
 
@@ -82,16 +80,14 @@ def evaluate_stream(
     Time is that of predicting and learning alone. Kernels are compiled (or read from their cache) before the clock
     starts: a small untrained twin of the model, with the same settings, goes through the first 50 rows.
 
+    Parameters are those of `evaluate`, and these.
+
     Parameters
     ----------
-    model : online model
-        It has learned all rows afterwards.
     chunks : iterable of (X, y)
         The stream.
     classes : array
         All labels that may come.
-    progress : callable, optional
-        Called after every chunk with the rows done and the measure so far.
 
     Returns
     -------
@@ -99,52 +95,225 @@ def evaluate_stream(
         Accuracy, curve, confusion, time and memory.
     """
     labels = np.unique(np.asarray(classes))
-    tally = _Tally(labels.size)
-    cpu = wall = 0.0
+    totals = _Totals(labels.size)
+    clock = _Clock()
     features = 0
-    for number, (table, y) in enumerate(_with_rows(chunks)):
-        if number == 0:
+    for X, given in chunks:
+        y = np.asarray(given)
+        if not y.size:
+            continue
+        table = as_table(X)
+        if totals.rows == 0:
             features = table.shape[1]
             warm_up(model, table, y, classes=labels)
         truth = measures.label_codes(y, labels)
-        play = ready(model, table, y, labels)
-        cpu_start, wall_start = time.process_time(), time.perf_counter()
-        answers = play()
-        cpu += time.process_time() - cpu_start
-        wall += time.perf_counter() - wall_start
-        tally.add(truth, answers, labels)
+        totals.add(truth, clock.time(prepare_run(model, table, y, labels)), labels)
         if progress is not None:
-            progress(tally.rows, tally.accuracy)
-    if tally.rows == 0:
+            progress(totals.rows, totals.accuracy)
+    if totals.rows == 0:
         raise ValueError("no rows: there is nothing to evaluate")
-    hits = tally.hits()
-    rows, windowed, cumulative = measures.learning_curve(hits)
+    hits = totals.hits()
     return Run(
-        **facts_of(model),
-        rows=tally.rows,
+        **_facts(model, clock, hits),
+        rows=totals.rows,
         features=features,
         classes=labels.tolist(),
-        accuracy=measures.accuracy(tally.confusion),
-        last_fifth=measures.last_fifth(hits),
-        kappa=measures.cohen_kappa(tally.confusion),
-        recall=measures.recalls(tally.confusion),
-        confusion=tally.confusion.tolist(),
-        log_loss=tally.log_loss,
-        curve=Curve(rows.tolist(), windowed.tolist(), cumulative.tolist()),
-        cpu_seconds=cpu,
-        wall_seconds=wall,
+        accuracy=totals.accuracy,
+        kappa=measures.cohen_kappa(totals.confusion),
+        recall=measures.recalls(totals.confusion),
+        confusion=totals.confusion.tolist(),
+        log_loss=totals.log_loss,
     )
 
 
-def facts_of(model: Any) -> dict[str, Any]:
-    """What a run tells of the model and of what it ran with, once it has learned."""
+def evaluate_ranking(
+    model: Any, X: Any, Y: Any, *, progress: Progress | None = None, chunk_rows: int = CHUNK_ROWS
+) -> RankingRun:
+    """Run a model over examples and their label sets, in the order given; time is without compiling.
+
+    The labels of every row are ranked by the scores that `model.prequential` gives, its label set is learned right
+    after. Parameters are those of `evaluate`, and one more.
+
+    Parameters
+    ----------
+    Y : array or sparse matrix
+        Label sets as an indicator matrix [n, k].
+
+    Returns
+    -------
+    RankingRun
+        Measures, curve, time and memory.
+    """
+    table = as_table(X)
+    sets = indicator(Y, len(table), None)
+    n, k = sets.shape
+    if n == 0:
+        raise ValueError("no rows: there is nothing to evaluate")
+    warm_up(model, table, sets)
+    clock = _Clock()
+    by_row = {name: np.empty(n) for name in ranking_measures.BY_ROW}
+    losses = by_row["rank_loss"]
+    for rows in _slices(n, chunk_rows):
+        scores = clock.time(lambda rows=rows: model.prequential(table[rows], sets[rows]))  # type: ignore[misc]
+        for name, measure in ranking_measures.BY_ROW.items():
+            by_row[name][rows] = measure(sets[rows], scores)
+        if progress is not None:
+            progress(rows.stop, float(losses[: rows.stop].mean()))
+    by_frequency = ranking_measures.rank_loss(sets, np.broadcast_to(sets.sum(axis=0), (n, k)))
+    means: dict[str, Any] = {name: float(each.mean()) for name, each in by_row.items()}
+    return RankingRun(
+        **_facts(model, clock, losses),
+        **means,
+        rows=n,
+        features=table.shape[1],
+        labels=k,
+        by_frequency=float(by_frequency.mean()),
+        without_pairs=int(np.count_nonzero(~ranking_measures.has_pairs(sets))),
+    )
+
+
+@dataclass(frozen=True)
+class Course:
+    """What a model was like at each of p points of a stream; None for what it does not have."""
+
+    model: str
+    rows: np.ndarray
+    """[p] rows learned, those before the watching included."""
+    predictions: np.ndarray
+    """What `prequential` gave for every row that was watched."""
+    edges: np.ndarray | None
+    """[p, N] edges of the learners."""
+    learner_weights: np.ndarray | None
+    """[p, N] how much each learner's vote counts."""
+    expert_weights: np.ndarray | None
+    """[p, N] how much each expert counts; [p, 2N] where learners alone are experts too."""
+    bounds: list[Any]
+    """[p] what the theory says of the run up to there; empty for a model without a bound."""
+
+
+def watch(model: Any, X: Any, y: Any, *, points: int = POINTS, **further: Any) -> Course:
+    """Predict, then learn, row by row, as `model.prequential`, and record edges, weights and bound as rows go by.
+
+    A model learns many rows in one call exactly as one by one, so stopping it now and then changes nothing.
+
+    Parameters
+    ----------
+    model : online model
+        Any online model. It has learned all rows afterwards.
+    X, y : array, frame or Table
+        Examples and labels (label sets, numbers), as `model.prequential` takes them.
+    points : int
+        How often to look, at equal distances; fewer where there are fewer rows.
+    **further : any
+        Other arguments of `model.prequential`; `classes` are by default those in y.
+
+    Returns
+    -------
+    Course
+        Edges, weights and bounds at each point, and the predictions.
+    """
+    if points < 1:
+        raise ValueError(f"points={points!r}: at least 1")
+    table, truth = as_table(X), y if hasattr(y, "shape") else np.asarray(y)
+    n = len(table)
+    if n == 0 or truth.shape[0] != n:
+        raise ValueError(f"y has shape {truth.shape}: {n} rows need one label each, and there must be at least 1 row")
+    if "classes" in inspect.signature(model.prequential).parameters and not hasattr(model, "classes_"):
+        further = {"classes": np.unique(truth)} | further
+    before = int(getattr(model, "rounds_", 0))
+    stops = np.unique(np.arange(1, points + 1) * n // points)
+    stops = stops[stops > 0]
+    predictions, bounds = [], []
+    traces: dict[str, list[Any]] = {"edges": [], "learner_weights": [], "expert_weights": []}
+    for start, stop in zip([0, *stops[:-1]], stops, strict=True):
+        predictions.append(model.prequential(table[start:stop], truth[start:stop], **further))
+        for name, values in traces.items():
+            values.append(getattr(model, f"{name}_", None))
+        bounds.append(_bound(model))
+    stacked = {name: None if values[0] is None else np.stack(values) for name, values in traces.items()}
+    return Course(
+        type(model).__name__,
+        before + stops,
+        np.concatenate(predictions),
+        **stacked,
+        bounds=[bound for bound in bounds if bound is not None],
+    )
+
+
+def _bound(model: Any) -> Any:
+    """The model's bound so far; None where no theorem gives one."""
+    if not hasattr(model, "bound"):
+        return None
+    try:
+        return model.bound()
+    except ValueError:
+        return None
+
+
+def prepare_run(model: Any, table: Table, y: np.ndarray, classes: np.ndarray) -> Callable[[], Answers]:
+    """A function that predicts and learns these rows, to be called once: what a clock should see, for any model.
+
+    It gives probabilities where the model does.
+    """
+    if isinstance(model, Peer):
+        return model.prepare_run(table, y, classes)
+    if isinstance(model, StreamClassifier):
+
+        def run() -> Answers:
+            # Guesses are the experts' vote, probabilities come from their scores: one pass gives both.
+            guesses, decisions = model._learn(table, y, classes, None, in_scores=True)
+            return Answers(model.classes_[guesses], model._probabilities(decisions))
+
+        return run
+    return lambda: Answers(np.asarray(model.prequential(table, y, classes=classes)), None)
+
+
+def warm_up(model: Any, table: Table, y: np.ndarray, **further: Any) -> None:
+    """Compile what the model needs without touching it."""
+    if isinstance(model, Peer):
+        model.warm_up(table[: peers.WARM_UP_ROWS], y[: peers.WARM_UP_ROWS], **further)
+        return
+    settings = copy.deepcopy(model.get_params(deep=False))
+    if "n_estimators" in settings:
+        settings["n_estimators"] = min(2, settings["n_estimators"])
+    type(model)(**settings).prequential(table[:WARM_UP_ROWS], y[:WARM_UP_ROWS], **further)
+
+
+def _slices(n: int, chunk_rows: int) -> list[slice]:
+    """n rows cut into chunks of so many."""
+    if chunk_rows < 1:
+        raise ValueError(f"chunk_rows={chunk_rows}: at least 1")
+    return [slice(start, min(start + chunk_rows, n)) for start in range(0, n, chunk_rows)]
+
+
+class _Clock:
+    """Seconds of CPU and of wall time that calls took, summed."""
+
+    def __init__(self) -> None:
+        self.cpu = self.wall = 0.0
+
+    def time(self, action: Callable[[], Any]) -> Any:
+        cpu, wall = time.process_time(), time.perf_counter()
+        result = action()
+        self.cpu += time.process_time() - cpu
+        self.wall += time.perf_counter() - wall
+        return result
+
+
+def _facts(model: Any, clock: _Clock, by_row: np.ndarray) -> dict[str, Any]:
+    """What runs of all kinds hold: of the model once it has learned, of its measure by row, of time and versions."""
     size = getattr(model, "nbytes", None)
+    rows, windowed, cumulative = measures.learning_curve(by_row)
     return {
         "model": type(model).__name__,
         "data": "",
         "seed": None,
         "order": "file",
         "learners": getattr(model, "n_estimators", None),
+        "last_fifth": measures.last_fifth(by_row),
+        "curve": Curve(rows.tolist(), windowed.tolist(), cumulative.tolist()),
+        "cpu_seconds": clock.cpu,
+        "wall_seconds": clock.wall,
         "model_bytes": None if size is None else int(size),
         "peak_bytes": peak_bytes(),
         "versions": {
@@ -167,7 +336,7 @@ def peak_bytes() -> int | None:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-class _Tally:
+class _Totals:
     """What is kept of the rows so far: the confusion matrix, the log-loss, and one bit a row for right or wrong."""
 
     def __init__(self, n_classes: int) -> None:
@@ -199,21 +368,3 @@ class _Tally:
 
     def hits(self) -> np.ndarray:
         return np.concatenate([np.unpackbits(bits, count=count) for bits, count in self._packed])
-
-
-def _with_rows(chunks: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Table, np.ndarray]]:
-    for X, y in chunks:
-        labels = np.asarray(y)
-        if labels.size:
-            yield as_table(X), labels
-
-
-def warm_up(model: Any, table: Table, y: np.ndarray, **further: Any) -> None:
-    """Compile what the model needs without touching it."""
-    if isinstance(model, Peer):
-        model.warm_up(table[:PEER_ROWS], y[:PEER_ROWS], **further)
-        return
-    settings = copy.deepcopy(model.get_params(deep=False))
-    if "n_estimators" in settings:
-        settings["n_estimators"] = min(2, settings["n_estimators"])
-    type(model)(**settings).prequential(table[:WARM_UP_ROWS], y[:WARM_UP_ROWS], **further)

@@ -12,8 +12,7 @@ import numpy as np
 
 from edgewise.data import datasets
 from edgewise.data.table import as_table
-from edgewise.evaluation.prequential import CHUNK_ROWS, evaluate
-from edgewise.evaluation.ranking import evaluate_ranking
+from edgewise.evaluation.prequential import CHUNK_ROWS, evaluate, evaluate_ranking
 from edgewise.evaluation.runs import StreamRun
 
 Factory = Callable[[int], Any]  # seed -> an untrained model

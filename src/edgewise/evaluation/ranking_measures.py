@@ -63,16 +63,8 @@ def measure_ranking(Y: Any, scores: Any) -> RankingMeasures:
     relevant, s = checked(Y, scores)
     if len(s) == 0:
         raise ValueError("no rows: there is nothing to measure")
-    return RankingMeasures(
-        rank_loss=float(rank_loss(relevant, s).mean()),
-        hinge=float(hinge_loss(relevant, s).mean()),
-        logistic=float(logistic_loss(relevant, s).mean()),
-        one_error=float(one_error(relevant, s).mean()),
-        coverage=float(coverage(relevant, s).mean()),
-        average_precision=float(average_precision(relevant, s).mean()),
-        rows=len(s),
-        without_pairs=int(np.count_nonzero(~has_pairs(relevant))),
-    )
+    means = {name: float(measure(relevant, s).mean()) for name, measure in BY_ROW.items()}
+    return RankingMeasures(**means, rows=len(s), without_pairs=int(np.count_nonzero(~has_pairs(relevant))))
 
 
 def rank_loss(Y: Any, scores: Any) -> np.ndarray:
@@ -122,6 +114,16 @@ def average_precision(Y: Any, scores: Any) -> np.ndarray:
     precision = np.take_along_axis(hits, last, axis=1) / (last + 1)
     total = np.where(np.take_along_axis(relevant, order, axis=1), precision, 0.0).sum(axis=1)
     return np.where(has_pairs(relevant), total / np.maximum(1, hits[:, -1]), 1.0)
+
+
+BY_ROW: dict[str, Callable[[Any, Any], np.ndarray]] = {
+    "rank_loss": rank_loss,
+    "hinge": hinge_loss,
+    "logistic": logistic_loss,
+    "one_error": one_error,
+    "coverage": coverage,
+    "average_precision": average_precision,
+}
 
 
 def has_pairs(relevant: np.ndarray) -> np.ndarray:
