@@ -53,7 +53,7 @@ def probe_rows(width: int) -> int:
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a decimal number. Python's `float` also takes 1_000 and digits of other scripts: not here."""
+    """Whether a cell is a decimal number, without the 1_000 and the digits of other scripts that `float` also takes."""
     if "_" in cell or not cell.isascii():
         return False
     try:
@@ -100,18 +100,17 @@ class Column:
     def encode(self, cells: Sequence[str], missing: Sequence[str]) -> np.ndarray:
         if self.index is None:
             return numbers(cells, missing)
-        seen: dict[str, float] = {}
-        for raw in dict.fromkeys(cells):
-            cell = raw.strip()
-            if cell in self.index:
-                seen[raw] = self.index[cell]
-            elif cell in missing:
-                seen[raw] = math.nan
-            elif self.declared:
-                raise CellError(cells.index(raw), f"{cell!r} is not among the declared values {', '.join(self.index)}")
-            else:
-                seen[raw] = self.index[cell] = len(self.index)
-        return np.array([seen[cell] for cell in cells], dtype=np.float64)
+        return np.array(_each_distinct(cells, lambda cell: self._code(cell, missing)), dtype=np.float64)
+
+    def _code(self, cell: str, missing: Sequence[str]) -> float:
+        assert self.index is not None
+        if cell not in self.index:
+            if cell in missing:
+                return math.nan
+            if self.declared:
+                raise ValueError(f"{cell!r} is not among the declared values {', '.join(self.index)}")
+            self.index[cell] = len(self.index)
+        return self.index[cell]
 
     def feature(self) -> Feature:
         return Feature(self.name, None if self.index is None else tuple(self.index))
@@ -145,16 +144,21 @@ class Target:
         return value
 
     def encode(self, cells: Sequence[str], missing: Sequence[str]) -> np.ndarray:
-        seen: dict[str, Label] = {}
-        for cell in dict.fromkeys(cells):
-            try:
-                seen[cell] = self.label(cell.strip(), missing)
-            except ValueError as error:
-                raise CellError(cells.index(cell), str(error)) from None
-        return self.array([seen[cell] for cell in cells])
+        return self.array(_each_distinct(cells, lambda cell: self.label(cell, missing)))
 
     def array(self, labels: Sequence[Label]) -> np.ndarray:
         return np.array(labels, dtype={int: np.int64, float: np.float64, str: np.str_}[self.kind])
+
+
+def _each_distinct(cells: Sequence[str], value_of: Callable[[str], Any]) -> list[Any]:
+    """The value of each cell, asked for once for all cells alike; a ValueError becomes a CellError."""
+    values: dict[str, Any] = {}
+    for cell in dict.fromkeys(cells):
+        try:
+            values[cell] = value_of(cell.strip())
+        except ValueError as error:
+            raise CellError(cells.index(cell), str(error)) from None
+    return [values[cell] for cell in cells]
 
 
 def is_integer(cell: str) -> bool:

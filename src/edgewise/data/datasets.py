@@ -172,7 +172,7 @@ def load_parts(name: str) -> tuple[Examples, Examples]:
 
 
 def order(n: int, seed: int, rows: int | None = None) -> np.ndarray:
-    """The order of rows that a seed stands for: the first `rows` of `numpy.random.default_rng(seed).permutation(n)`.
+    """The order of rows for a seed: the first `rows` of `numpy.random.default_rng(seed).permutation(n)`.
 
     Parameters
     ----------

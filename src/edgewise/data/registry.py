@@ -44,10 +44,10 @@ class Dataset:
     source: str
     citation: str = UCI_CITATION
     in_order: bool = False  # True: the order of the rows is time, and shuffling would destroy it
-    substitute: DataFile | None = None  # one file that stands for all `files` where these can not be downloaded
+    substitute: DataFile | None = None  # one file in place of all `files` where these can not be downloaded
     options: dict[str, Any] = field(default_factory=dict, repr=False)  # of `edgewise.read`
     spare_rows: int = 0  # rows of the files that preparing leaves out
-    train_rows: int | None = None  # where train and test are told apart: the first rows, so many, are for training
+    train_rows: int | None = None  # the first rows, so many, are for training, the others for testing
     labels: tuple[str, ...] = ()
     total_rows: int | None = None  # of a set whose class counts do not sum to it: label sets, real targets
 
@@ -73,7 +73,7 @@ class Dataset:
 
 
 def _dataset(name: str, declared: dict[str, dict[str, Any]]) -> Dataset:
-    """A declared data set; what it does not say itself is that of the set that it is `like`."""
+    """A declared data set; what it leaves out is that of the set that it is `like`."""
     entry = declared[name]
     entry = {**declared.get(entry.get("like", ""), {}), **entry}
     labels, classes, counts = (_names(entry.pop(key, [])) for key in ("labels", "classes", "counts"))

@@ -37,7 +37,7 @@ def _candidates(file: DataFile) -> list[str]:
 
 
 def locate(file: DataFile) -> tuple[str, Path] | None:
-    """The place ("bundled", "EDGEWISE_DATA" or "cache") and path of a file, or None if it is not here."""
+    """The place ("bundled", "EDGEWISE_DATA" or "cache") and path of a file, or None if it is in none of them."""
     for place, folder in _folders():
         for name in _candidates(file):
             if (folder / name).is_file():
@@ -46,7 +46,7 @@ def locate(file: DataFile) -> tuple[str, Path] | None:
 
 
 def found_files(dataset: Dataset) -> list[tuple[DataFile, str, Path]] | None:
-    """The files from which a data set can be loaded, with place and path, or None if one is not here."""
+    """The files from which a data set can be loaded, with place and path, or None if one is missing."""
     for files in (dataset.files, (dataset.substitute,) if dataset.substitute else ()):
         found = [(file, located) for file in files if (located := locate(file))]
         if files and len(found) == len(files):
@@ -55,7 +55,7 @@ def found_files(dataset: Dataset) -> list[tuple[DataFile, str, Path]] | None:
 
 
 def fetch_files(dataset: Dataset) -> list[tuple[DataFile, str, Path]]:
-    """The same, downloading into the cache what is not here."""
+    """The files of a data set, with place and path, after downloading those that are missing into the cache."""
     found = found_files(dataset)
     if found is not None:
         return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from typing import IO
 
@@ -30,33 +29,23 @@ DELIMITERS = ("\t", ";", ",", " ")
 SNIFFED_LINES = 50
 
 
-@dataclass(frozen=True)
-class Layout:
-    """What the head of a file shows: its delimiter, its names if it has a header, and where the data start."""
-
-    delimiter: str
-    names: list[str] | None
-    width: int
-    header_ends: int  # the line that the header ends on; 0 if there is none
-
-
 def csv_chunks(path: str, options: Options, chunk_rows: int) -> Iterator[Examples]:
     """Examples of delimited text in chunks of `chunk_rows` (the last may be shorter)."""
     with open_text(path) as file:
-        layout, schema = probe(path, file, options)
+        schema, delimiter, header_ends = _probe_csv(path, file, options)
     with open_text(path) as file:
         lines = enumerate(file, 1)
-        list(islice(lines, layout.header_ends))
+        list(islice(lines, header_ends))
         while block := take_lines(lines, chunk_rows):
             if any(b'"' in line for _, line in block):
                 # A quoted cell may hold delimiters and line ends: from here on, record by record.
-                records = read_records(path, chain(block, lines), layout.delimiter)
+                records = read_records(path, chain(block, lines), delimiter)
                 while rows := list(islice(records, chunk_rows)):
                     yield schema.encode_rows([row for _, row in rows], [number for number, _ in rows])
                 return
-            encoded = schema.encode_lines([line for _, line in block if not is_blank(line)], layout.delimiter)
+            encoded = schema.encode_lines([line for _, line in block if not is_blank(line)], delimiter)
             if encoded is None:
-                rows = list(read_records(path, block, layout.delimiter))
+                rows = list(read_records(path, block, delimiter))
                 encoded = schema.encode_rows([row for _, row in rows], [number for number, _ in rows])
             yield encoded
 
@@ -84,8 +73,8 @@ def read_records(path: str, lines: Iterable[tuple[int, bytes]], delimiter: str) 
             yield numbers[0], row
 
 
-def probe(path: str, file: IO[bytes], options: Options) -> tuple[Layout, Schema]:
-    """Layout and kinds of columns, from the first rows of the file."""
+def _probe_csv(path: str, file: IO[bytes], options: Options) -> tuple[Schema, str, int]:
+    """Kinds of columns, delimiter, and the line that the header ends on (0: no header), from the first rows."""
     lines = enumerate(file, 1)
     head = take_lines(lines, SNIFFED_LINES)
     if not head:
@@ -113,8 +102,7 @@ def probe(path: str, file: IO[bytes], options: Options) -> tuple[Layout, Schema]
     width = len(names) if names else len(data[0])
     # A row of another width is an error, raised when its turn comes.
     samples = list(zip(*(row for row in data if len(row) == width), strict=True)) or [()] * width
-    schema = make_schema(path, names, width, options, samples)
-    return Layout(delimiter, names, width, header_ends), schema
+    return make_schema(path, names, width, options, samples), delimiter, header_ends
 
 
 def sniff_delimiter(path: str, head: Sequence[tuple[int, bytes]]) -> str:
@@ -174,7 +162,7 @@ def libsvm_chunks(path: str, options: Options, chunk_rows: int) -> Iterator[Exam
 
 
 def _probe_libsvm(path: str, options: Options) -> tuple[Target, int]:
-    """The kind of the labels, and the number of features: as given, else the largest index in the file."""
+    """The kind of the labels, and the number of features: that of the options, else the largest index in the file."""
     labels: list[str] = []
     largest = 0
     with open_text(path) as file:

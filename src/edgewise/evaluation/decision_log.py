@@ -35,7 +35,7 @@ class DecisionLog:
     Parameters
     ----------
     path : str or path
-        Where the log is; the ending tells the format. One that is there is continued.
+        Where the log is; the format is that of its ending. A log that exists is continued.
     classes : array
         The labels that a decision may show, in the order of its probabilities.
     """
@@ -126,7 +126,7 @@ class LoggedDecisions:
     probabilities: np.ndarray
     """Probabilities [n, k] of all labels."""
     rewards: np.ndarray
-    """1: the label was right; 0: it was wrong; NaN: nobody has said."""
+    """1: the label was right; 0: it was wrong; NaN: no feedback."""
     repeated: int = 0
     """Feedback that came again, and was ignored."""
     unmatched: int = 0

@@ -124,8 +124,8 @@ def read_lines(path: Path) -> Stored:
     if last and _json(last) is not None:
         lines.append(last)
     elif last:
-        told = f"cut off, its writer was stopped; the {len(lines)} lines before it are used"
-        warnings.warn(f"{path}, line {len(lines) + 1}: {told}", stacklevel=2)
+        reason = f"cut off, its writer was stopped; the {len(lines)} lines before it are used"
+        warnings.warn(f"{path}, line {len(lines) + 1}: {reason}", stacklevel=2)
     records = []
     for number, line in enumerate(lines, start=1):
         record = _json(line)
@@ -189,7 +189,7 @@ def _json(line: bytes) -> Event | None:
 
 
 def _end_line(path: Path) -> None:
-    """Make a file end with a whole line: what was cut off is dropped (the reader has said so), or gets its line end."""
+    """Make a file end with a whole line: drop a part of an event (the reader has warned), end a whole one."""
     data = path.read_bytes()
     whole, _, last = data.rpartition(b"\n")
     if not last:

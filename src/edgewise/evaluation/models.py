@@ -34,7 +34,7 @@ class Entry(NamedTuple):
     settings: dict[str, Any]
     takes_edge: bool = False
     ranks: bool = False  # learns label sets and ranks the labels, instead of guessing one
-    bandit: bool = False  # is told right or wrong, never the label
+    bandit: bool = False  # learns whether its guess was right, never the label
     library: str | None = None  # whose it is, if it is a peer
     sized: bool = True  # has a number of learners
 

@@ -8,7 +8,7 @@
 | `doubly_robust`      | mean of q(x, pi) + w (r - q(x, a)) | Dudik, Langford, Li 2011   |
 
 with w = pi(a|x) / p the weight of a decision that showed a with propensity p and earned r, and
-q(x, pi) = sum_a pi(a|x) q(x, a) what the reward model q says that the policy pi earns. Rewards are 1 for a right label
+q(x, pi) = sum_a pi(a|x) q(x, a) the reward of the policy pi by the reward model q. Rewards are 1 for a right label
 and 0 for a wrong one, so a value is an accuracy.
 
 A policy is a matrix [n, k] of probabilities, or a model that shows the label it predicts (`greedy`; `sampling` is the
@@ -46,103 +46,6 @@ class Estimate(NamedTuple):
             f"{self.method}: {self.value:.4f}, between {self.low:.4f} and {self.high:.4f}; {self.decisions} decisions "
             f"worth {self.effective_decisions:.0f}, largest weight {self.largest_weight:.3g}"
         )
-
-
-def inverse_propensity(
-    log: LoggedDecisions, policy: Any, *, max_weight: float = math.inf, risk: float = 0.05
-) -> Estimate:
-    """Rewards weighted by w: without bias, noisy where propensities are small. `max_weight` cuts w off, with bias.
-
-    Parameters
-    ----------
-    log : LoggedDecisions
-        What `edgewise.read_log` gave, without decisions that have no feedback.
-    policy : array or model
-        Probabilities [n, k] of showing each label, or a model whose predictions would be shown.
-    max_weight : float
-        Largest weight; larger ones are cut off.
-    risk : float
-        Probability with which the interval may miss.
-
-    Returns
-    -------
-    Estimate
-        Value, standard error, interval, effective number of decisions, largest weight.
-    """
-    weights = importance_weights(log, policy, max_weight)
-    return _mean("inverse propensity", weights * log.rewards, weights, risk)
-
-
-def self_normalized(log: LoggedDecisions, policy: Any, *, max_weight: float = math.inf, risk: float = 0.05) -> Estimate:
-    """As `inverse_propensity`, divided by the sum of the weights: stays within the rewards, bias of order 1/n.
-
-    Parameters are those of `inverse_propensity`.
-
-    Returns
-    -------
-    Estimate
-        Value, standard error, interval, effective number of decisions, largest weight.
-    """
-    weights = importance_weights(log, policy, max_weight)
-    total = float(weights.sum())
-    if total == 0.0:
-        raise ValueError("the policy never shows a label that was shown: the log says nothing about it")
-    value = float(weights @ log.rewards) / total
-    # the delta method for a ratio of sums
-    error = math.sqrt(float(weights**2 @ (log.rewards - value) ** 2)) / total
-    return _estimate("self-normalized", value, error, weights, risk)
-
-
-def direct_method(log: LoggedDecisions, policy: Any, reward_model: Any, *, risk: float = 0.05) -> Estimate:
-    """What the reward model says; its own error is not in the interval.
-
-    Parameters
-    ----------
-    log : LoggedDecisions
-        What `edgewise.read_log` gave, without decisions that have no feedback.
-    policy : array or model
-        Probabilities [n, k] of showing each label, or a model whose predictions would be shown.
-    reward_model : array or classifier
-        Expected rewards [n, k], or a classifier whose probabilities they are.
-    risk : float
-        Probability with which the interval may miss.
-
-    Returns
-    -------
-    Estimate
-        Value, standard error, interval, effective number of decisions, largest weight.
-    """
-    weights = importance_weights(log, policy)
-    return _mean("direct method", _expected(log, policy, reward_model), weights, risk)
-
-
-def doubly_robust(
-    log: LoggedDecisions, policy: Any, reward_model: Any, *, max_weight: float = math.inf, risk: float = 0.05
-) -> Estimate:
-    """The reward model, corrected by weighted residuals: without bias if propensities or model are right.
-
-    Parameters
-    ----------
-    log : LoggedDecisions
-        What `edgewise.read_log` gave, without decisions that have no feedback.
-    policy : array or model
-        Probabilities [n, k] of showing each label, or a model whose predictions would be shown.
-    reward_model : array or classifier
-        Expected rewards [n, k], or a classifier whose probabilities they are.
-    max_weight : float
-        Largest weight; larger ones are cut off.
-    risk : float
-        Probability with which the interval may miss.
-
-    Returns
-    -------
-    Estimate
-        Value, standard error, interval, effective number of decisions, largest weight.
-    """
-    weights = importance_weights(log, policy, max_weight)
-    shown = reward_matrix(log, reward_model)[np.arange(len(log)), log.actions]
-    terms = _expected(log, policy, reward_model) + weights * (log.rewards - shown)
-    return _mean("doubly robust", terms, weights, risk)
 
 
 def evaluate_policy(
@@ -187,10 +90,78 @@ def evaluate_policy(
     return estimates
 
 
+def inverse_propensity(
+    log: LoggedDecisions, policy: Any, *, max_weight: float = math.inf, risk: float = 0.05
+) -> Estimate:
+    """Rewards weighted by w: without bias, noisy where propensities are small. `max_weight` cuts w off, with bias.
+
+    Parameters are those of `evaluate_policy`.
+
+    Returns
+    -------
+    Estimate
+        The mean of w r.
+    """
+    weights = importance_weights(log, policy, max_weight)
+    return _mean("inverse propensity", weights * log.rewards, weights, risk)
+
+
+def self_normalized(log: LoggedDecisions, policy: Any, *, max_weight: float = math.inf, risk: float = 0.05) -> Estimate:
+    """As `inverse_propensity`, divided by the sum of the weights: stays within the rewards, bias of order 1/n.
+
+    Parameters are those of `evaluate_policy`.
+
+    Returns
+    -------
+    Estimate
+        The sum of w r over the sum of w.
+    """
+    weights = importance_weights(log, policy, max_weight)
+    total = float(weights.sum())
+    if total == 0.0:
+        raise ValueError("the policy never shows a label that was shown: the log says nothing about it")
+    value = float(weights @ log.rewards) / total
+    # the delta method for a ratio of sums
+    error = math.sqrt(float(weights**2 @ (log.rewards - value) ** 2)) / total
+    return _estimate("self-normalized", value, error, weights, risk)
+
+
+def direct_method(log: LoggedDecisions, policy: Any, reward_model: Any, *, risk: float = 0.05) -> Estimate:
+    """The mean reward by the reward model; its own error is not in the interval.
+
+    Parameters are those of `evaluate_policy`.
+
+    Returns
+    -------
+    Estimate
+        The mean of q(x, pi).
+    """
+    weights = importance_weights(log, policy)
+    return _mean("direct method", _expected(log, policy, reward_model), weights, risk)
+
+
+def doubly_robust(
+    log: LoggedDecisions, policy: Any, reward_model: Any, *, max_weight: float = math.inf, risk: float = 0.05
+) -> Estimate:
+    """The reward model, corrected by weighted residuals: without bias if propensities or model are right.
+
+    Parameters are those of `evaluate_policy`.
+
+    Returns
+    -------
+    Estimate
+        The mean of q(x, pi) + w (r - q(x, a)).
+    """
+    weights = importance_weights(log, policy, max_weight)
+    shown = reward_matrix(log, reward_model)[np.arange(len(log)), log.actions]
+    terms = _expected(log, policy, reward_model) + weights * (log.rewards - shown)
+    return _mean("doubly robust", terms, weights, risk)
+
+
 def importance_weights(log: LoggedDecisions, policy: Any, max_weight: float = math.inf) -> np.ndarray:
     """w = pi(a|x) / p of each decision, cut off at `max_weight`.
 
-    Parameters are those of `inverse_propensity`.
+    Parameters are those of `evaluate_policy`.
 
     Returns
     -------
@@ -234,7 +205,7 @@ def greedy(model: Any, log: LoggedDecisions) -> np.ndarray:
 
 
 def sampling(model: Any, log: LoggedDecisions) -> np.ndarray:
-    """The policy [n, k] that draws a label from the model's probabilities; 0 for classes that it does not know.
+    """The policy [n, k] that draws a label from the model's probabilities; 0 for classes that it lacks.
 
     Parameters are those of `greedy`.
 
@@ -251,7 +222,7 @@ def sampling(model: Any, log: LoggedDecisions) -> np.ndarray:
 def policy_matrix(log: LoggedDecisions, policy: Any) -> np.ndarray:
     """The probabilities [n, k] with which a policy shows each label: a matrix as it is, a model's `greedy` choice.
 
-    Parameters are those of `inverse_propensity`.
+    Parameters are those of `evaluate_policy`.
 
     Returns
     -------
@@ -272,7 +243,7 @@ def policy_matrix(log: LoggedDecisions, policy: Any) -> np.ndarray:
 def reward_matrix(log: LoggedDecisions, reward_model: Any) -> np.ndarray:
     """Expected rewards [n, k]: a matrix as it is, or a classifier's probabilities.
 
-    Parameters are those of `direct_method`.
+    Parameters are those of `evaluate_policy`.
 
     Returns
     -------
@@ -298,15 +269,15 @@ def _examples(log: LoggedDecisions) -> Any:
 def _actions(log: LoggedDecisions, labels: Any) -> list[int]:
     """Positions of labels among the classes of the log."""
     codes = {label: code for code, label in enumerate(log.classes.tolist())}
-    given = np.asarray(labels).tolist()
-    for label in given:
+    shown = np.asarray(labels).tolist()
+    for label in shown:
         if label not in codes:
             raise ValueError(f"the model knows a class {label!r} that the log does not: {list(codes)!r}")
-    return [codes[label] for label in given]
+    return [codes[label] for label in shown]
 
 
-def _matrix(log: LoggedDecisions, given: Any, what: str) -> np.ndarray:
-    matrix = np.asarray(given, np.float64)
+def _matrix(log: LoggedDecisions, values: Any, what: str) -> np.ndarray:
+    matrix = np.asarray(values, np.float64)
     if matrix.shape != (len(log), log.classes.size):
         raise ValueError(
             f"{what} has shape {matrix.shape}: {len(log)} decisions among {log.classes.size} classes were logged"

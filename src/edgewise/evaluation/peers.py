@@ -244,7 +244,7 @@ class CapyMOAPeer(Peer):
 
 
 def _header(features: tuple[Feature, ...], n_classes: int) -> Any:
-    """What MOA knows of a stream: the columns and the classes. Names in ours may not be names in theirs."""
+    """MOA's header of a stream: columns and classes, named by number, as not every name here is one in MOA."""
     from com.yahoo.labs.samoa.instances import Instances, InstancesHeader
     from java.io import StringReader
 

@@ -98,8 +98,8 @@ def evaluate_stream(
     totals = _Totals(labels.size)
     clock = _Clock()
     features = 0
-    for X, given in chunks:
-        y = np.asarray(given)
+    for X, targets in chunks:
+        y = np.asarray(targets)
         if not y.size:
             continue
         table = as_table(X)
@@ -188,7 +188,7 @@ class Course:
     expert_weights: np.ndarray | None
     """[p, N] how much each expert counts; [p, 2N] where learners alone are experts too."""
     bounds: list[Any]
-    """[p] what the theory says of the run up to there; empty for a model without a bound."""
+    """[p] the theory's bound for the run up to there; empty for a model without one."""
 
 
 def watch(model: Any, X: Any, y: Any, *, points: int = POINTS, **further: Any) -> Course:
@@ -326,7 +326,7 @@ def _facts(model: Any, clock: _Clock, by_row: np.ndarray) -> dict[str, Any]:
 
 
 def peak_bytes() -> int | None:
-    """The most memory this process has held at any time; None where the system does not say (Windows)."""
+    """The most memory this process has held at any time; None where the system does not count it (Windows)."""
     try:
         import resource
     except ImportError:

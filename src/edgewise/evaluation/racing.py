@@ -123,27 +123,23 @@ def race_runs(
     iterator of runs
         `Run` for labels, `RankingRun` for label sets.
     """
+    if order not in ("shuffled", "file"):
+        raise ValueError(f"order={order!r}: shuffled or file")
     for name, (X, y) in data.items():
         table, labels = as_table(X), np.asarray(y.toarray() if hasattr(y, "toarray") else y)
         run_one: Callable[..., StreamRun] = evaluate_ranking
         if labels.ndim == 1:
             run_one = partial(evaluate, classes=np.unique(labels))
         for seed in seeds:
-            chosen = row_order(len(labels), order, seed)[:rows]
+            chosen = (datasets.order(len(labels), seed) if order == "shuffled" else np.arange(len(labels)))[:rows]
             inputs, targets = table[chosen], labels[chosen]
             for model_name, factory in models.items():
-                report = _reporter(progress, name, model_name, seed, len(targets))
+                report = None
+                if progress is not None:
+                    report = partial(_report, progress, name, model_name, seed, len(targets))
+                    report(0, math.nan)
                 run = run_one(factory(seed), inputs, targets, progress=report, chunk_rows=chunk_rows)
                 yield dataclasses.replace(run, model=model_name, data=name, seed=seed, order=order)
-
-
-def row_order(n: int, order: str, seed: int) -> np.ndarray:
-    """The order of n rows in which a seed plays them."""
-    if order == "shuffled":
-        return datasets.order(n, seed)
-    if order == "file":
-        return np.arange(n)
-    raise ValueError(f"order={order!r}: shuffled or file")
 
 
 def summarize(runs: Sequence[StreamRun]) -> list[Summary]:
@@ -190,14 +186,7 @@ def _summary(group: Sequence[StreamRun]) -> Summary:
     )
 
 
-def _reporter(
-    progress: Callable[[Step], None] | None, data: str, model: str, seed: int, total: int
-) -> Callable[[int, float], None] | None:
-    if progress is None:
-        return None
-
-    def report(done: int, so_far: float) -> None:
-        progress(Step(data, model, seed, done, total, so_far))
-
-    report(0, float("nan"))
-    return report
+def _report(
+    progress: Callable[[Step], None], data: str, model: str, seed: int, total: int, done: int, so_far: float
+) -> None:
+    progress(Step(data, model, seed, done, total, so_far))

@@ -40,7 +40,7 @@ class Curve:
 
 @dataclass(frozen=True, kw_only=True)
 class StreamRun:
-    """One model over one stream in one order, every row predicted, then learned: what runs of all kinds tell."""
+    """One model over one stream in one order, every row predicted, then learned: what runs of all kinds have."""
 
     measure: ClassVar[str]  # what the learning curve shows
     qualities: ClassVar[tuple[Quality, ...]]  # the first is the measure over all rows
