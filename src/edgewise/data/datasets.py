@@ -194,16 +194,14 @@ def order(n: int, seed: int, rows: int | None = None) -> np.ndarray:
 def shuffled(table: Table, y: np.ndarray, seed: int, rows: int | None = None) -> Examples:
     """Examples and labels in the order `order(len(y), seed, rows)`.
 
+    Parameters are those of `order`, and these.
+
     Parameters
     ----------
     table : Table
         Rows.
     y : array
         The label of each.
-    seed : int
-        Of the shuffle.
-    rows : int, optional
-        How many to keep; all by default.
 
     Returns
     -------

@@ -41,7 +41,6 @@ class LineFile:
     """A log as JSON Lines."""
 
     def __init__(self, path: Path, classes: Sequence[Any]) -> None:
-        self.path = path
         started = path.exists() and path.stat().st_size > 0
         if started:
             _check_same(path, read_lines(path).classes, classes)
@@ -49,20 +48,17 @@ class LineFile:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("a", encoding="utf-8")
         if not started:
-            self._write(_header(classes))
+            self.append(_header(classes))
 
     def append(self, event: Event) -> None:
-        self._write(event)
+        self._file.write(json.dumps(event, allow_nan=False, ensure_ascii=False) + "\n")
+        self._file.flush()
 
     def flush(self) -> None:
         self._file.flush()
 
     def close(self) -> None:
         self._file.close()
-
-    def _write(self, record: Event) -> None:
-        self._file.write(json.dumps(record, allow_nan=False, ensure_ascii=False) + "\n")
-        self._file.flush()
 
 
 class PartFolder:

@@ -57,7 +57,8 @@ class Peer(Parameterized):
     """What the adapters share: checking, the schema, and votes as probabilities. The first rows fix the columns.
 
     An adapter has `_start`, which makes the library's own model, `_rows`, which brings rows into the library's own
-    form, and `_run`, which predicts and learns them and gives the label codes guessed and the votes [n, k].
+    form, and `_run`, which predicts and learns them and gives the label codes guessed and the votes [n, k]. It has the
+    library's own defaults, but for `n_estimators`, the number of its learners, and `random_state`, its seed.
     """
 
     classes_: np.ndarray
@@ -96,7 +97,7 @@ class Peer(Parameterized):
         return run
 
     def warm_up(self, X: Any, y: Any, classes: Any) -> None:
-        """Without touching this model, have done what is done only once: nothing, but where code is compiled."""
+        """Do, with a model of its own, what is done once and not timed: nothing, but where code is compiled."""
 
 
 @contextmanager
@@ -116,17 +117,7 @@ def garbage_collector_off() -> Iterator[None]:
 
 
 class RiverPeer(Peer):
-    """A forest of river with its own defaults; rows are dicts, in which categories are text and missing cells absent.
-
-    Parameters
-    ----------
-    learner : str
-        Its class.
-    n_estimators : int
-        Number of trees.
-    random_state : int, optional
-        Its seed.
-    """
+    """A forest of river, one of RIVER_FORESTS. A row is a dict, where categories are text and missing cells absent."""
 
     def __init__(
         self, learner: str = "ARFClassifier", n_estimators: int = 100, random_state: int | None = None
@@ -168,20 +159,11 @@ class RiverPeer(Peer):
 
 
 class CapyMOAPeer(Peer):
-    """A classifier of CapyMOA (MOA's, in Java) with its own defaults.
+    """A classifier of CapyMOA (MOA's, in Java).
 
     Rows become instances in Java before the clock starts. The loop over them is here, because MOA's own loop keeps
     guesses but no votes; its two calls into Java cost 4 to 8 microseconds a row (measured with MOA's majority class),
-    where 100 trees cost 150 and more.
-
-    Parameters
-    ----------
-    learner : str
-        Its class in `capymoa.classifier`.
-    n_estimators : int, optional
-        Number of learners; by default the library's own. A single learner has none.
-    random_state : int, optional
-        Its random seed.
+    where 100 trees cost 150 and more. `learner` is one of CAPYMOA_SIZES; a single one has no `n_estimators`.
     """
 
     # Learners that Java has compiled, for numeric features, nominal ones, or both.
@@ -293,14 +275,7 @@ class VowpalWabbitPeer(Peer):
     """Vowpal Wabbit's online linear model, one against all (`--oaa`), with the logistic loss: it gives probabilities.
 
     So that it is at its best, numbers are standardized by the rows so far, categories are features of their own, and
-    missing values are left out.
-
-    Parameters
-    ----------
-    pairs : bool
-        Whether features are also taken in pairs (`-q ::`).
-    random_state : int, optional
-        Its random seed.
+    missing values are left out. With `pairs` features are also taken in pairs (`-q ::`).
     """
 
     def __init__(self, pairs: bool = False, random_state: int | None = None) -> None:
@@ -331,16 +306,7 @@ class VowpalWabbitBandit(Parameterized):
     An action is a class and costs 1 if it is wrong. Features are prepared as for `VowpalWabbitPeer` and also taken in
     pairs (`-q ::`): without standardizing it hardly learns Mice; without pairs it has .83 of the last fifth of Car
     right instead of .94 (rows six times, rate .05). Costs are modeled by regression on the shown actions (`--cb_type
-    mtr`, its default, which did best).
-
-    Parameters
-    ----------
-    explorer : str
-        "squarecb" or "epsilon".
-    exploration : float
-        The rate of "epsilon".
-    random_state : int or Generator, optional
-        Seed of the draws.
+    mtr`, its default, which did best). `explorer` is one of EXPLORERS, `exploration` the rate of "epsilon".
     """
 
     def __init__(self, explorer: str = "squarecb", exploration: float = 0.05, random_state: Any = None) -> None:
