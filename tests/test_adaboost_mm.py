@@ -16,9 +16,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import edgewise as ew
+from edgewise.reference import batch as naive
+from edgewise.reference import cost_tree as naive_tree
 from edgewise.theory.cost_matrices import first_costs, pairwise_step
-from tests.naive import batch as naive
-from tests.naive import cost_tree as naive_tree
 from tests.simulated_learners import Grudging, Guessing, Memory
 from tests.small_streams import mixed_stream
 

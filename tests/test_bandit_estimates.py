@@ -8,6 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from edgewise.reference import bandits as naive
+from edgewise.reference.losses import cost_matrix
+from edgewise.reference.online_mbbm import plus, recursion
 from edgewise.theory.bandit_estimates import (
     FULL,
     SIMPLE,
@@ -22,9 +25,6 @@ from edgewise.theory.bandit_estimates import (
 )
 from edgewise.theory.losses import LOSSES
 from edgewise.theory.potentials import mixed_costs, zero_one_potentials
-from tests.naive import bandit as naive
-from tests.naive.losses import cost_matrix
-from tests.naive.potentials import plus, recursion
 
 pytestmark = pytest.mark.plain
 CASES = [(k, y, guess) for k in range(2, 7) for y in range(k) for guess in range(k)]

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.naive import bandit as naive
-from tests.naive.linear import SoftmaxRegression
-from tests.naive.ranking import SetLogistic
-from tests.naive.tree import Moments
+from edgewise.reference import bandits as naive
+from edgewise.reference.hoeffding_tree import Moments
+from edgewise.reference.linear import SoftmaxRegression
+from edgewise.reference.ranking import SetLogistic
 from tests.test_twin_boosters import assert_close, assert_same_trees, drawn_tree, learners
 from tests.test_twin_tree import Stream, naive_trees, random_stream
 

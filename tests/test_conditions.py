@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from edgewise.theory import conditions
 from edgewise.theory.conditions import CONDITIONS, EDGE_OVER_RANDOM, M1, MH, MR, SAMME, Condition, HypothesisSpace
-from tests.naive import conditions as naive
+from tests import condition_programs as naive
 
 
 def random_space(seed: int, skill: float = 0.5) -> HypothesisSpace:

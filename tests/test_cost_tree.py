@@ -17,7 +17,7 @@ from edgewise.learners.cost_tree.binned import BinnedTable
 from edgewise.learners.cost_tree.binning import encode, find_bins
 from edgewise.learners.cost_tree.bundles import FEW_ROWS, bundle
 from edgewise.learners.cost_tree.growing import goes_left
-from tests.naive import cost_tree as naive
+from edgewise.reference import cost_tree as naive
 
 
 def mixed_table(rng, n, missing=0.15):

@@ -9,9 +9,9 @@ import pytest
 from mpmath import mp, mpf
 
 from edgewise.kernels.compile import entry_point
+from edgewise.reference import losses as naive
 from edgewise.theory.elementary import HIGHEST, LOWEST, MANY, exp
 from edgewise.theory.losses import LOGISTIC, cost_row
-from tests.naive import losses as naive
 
 
 @entry_point

@@ -19,12 +19,12 @@ from edgewise.loop.custom import NOTHING
 from edgewise.loop.extending import with_own
 from edgewise.loop.fingerprint import fingerprint
 from edgewise.loop.online_loop import run_chunk
+from edgewise.reference import adaboost_olm as naive
+from edgewise.reference.hoeffding_tree import Moments
 from examples.own_learner import Centroids, NearestCentroid
 from examples.own_rule import OSBoost, Smooth
-from tests.naive import boosters as naive
-from tests.naive.own import Centroid
-from tests.naive.own import OSBoost as NaiveOSBoost
-from tests.naive.tree import Moments
+from tests.own_examples import Centroid
+from tests.own_examples import OSBoost as NaiveOSBoost
 from tests.small_streams import mixed_stream
 from tests.state import model_state, same
 from tests.test_twin_boosters import assert_close, assert_same_rounds, run

@@ -16,8 +16,12 @@ from sklearn.naive_bayes import GaussianNB
 import edgewise as ew
 from edgewise.data.table import Feature, Table
 from edgewise.learners.foreign_rows import RowReader
-from tests.naive import bandit, boosters, foreign, ranking, sgb
-from tests.naive.tree import Moments, Tree
+from edgewise.reference import adaboost_olm as boosters
+from edgewise.reference import bandits as bandit
+from edgewise.reference import ranking
+from edgewise.reference import streaming_gradient_boosting as sgb
+from edgewise.reference.hoeffding_tree import Moments, Tree
+from tests import external_learners as foreign
 from tests.small_streams import mixed_stream
 from tests.state import model_state, same
 from tests.test_bandit_twins import assert_same_rounds as assert_same_bandit_rounds

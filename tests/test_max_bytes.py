@@ -11,9 +11,9 @@ import pytest
 import edgewise as ew
 from edgewise.learners.forest.layout import ASLEEP, LEAVES
 from edgewise.learners.hoeffding_tree import eager_tree
+from edgewise.reference import adaboost_olm as naive
+from edgewise.reference.hoeffding_tree import Moments, Tree, leaves_below, new_leaf
 from tests.estimators import ALL, BANDITS, ONLINE
-from tests.naive import boosters as naive
-from tests.naive.tree import Moments, Tree, leaves_below, new_leaf
 from tests.small_streams import mixed_stream
 from tests.state import model_state, same
 from tests.test_promises import examples, learn

@@ -15,7 +15,7 @@ from edgewise.neural.batch_boosting import BatchBoostedNetworks, Convergence, ba
 from edgewise.neural.ensemble import NetworkEnsemble, RecordedStep  # noqa: E402
 from edgewise.neural.rules import Residual, Smooth, onto_ball  # noqa: E402
 from edgewise.neural.weak_networks import ConvolutionNetwork, DenseNetwork  # noqa: E402
-from tests.naive import networks as naive  # noqa: E402
+from tests import separate_networks as naive  # noqa: E402
 
 CPU = torch.device("cpu")
 

@@ -9,11 +9,11 @@ import pytest
 from scipy.optimize import linprog
 
 import edgewise as ew
+from edgewise.reference import batch as naive
+from edgewise.reference import online_mbbm as naive_potentials
 from edgewise.theory.cost_matrices import first_costs, pairwise_step, prescribed_costs, zero_one_costs
 from edgewise.theory.exponential_potential import best_weight, exponential_potential, growth, kappa
 from edgewise.theory.potentials import potential, zero_one_potentials
-from tests.naive import batch as naive
-from tests.naive import potentials as naive_potentials
 from tests.simulated_learners import Grudging, Guessing
 from tests.small_streams import mixed_stream
 

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import edgewise as ew
+from edgewise.reference import online_mbbm as naive
 from edgewise.theory import direct_sums, potential_tables
 from edgewise.theory import potentials as fast
 from edgewise.theory.losses import cheapest
 from edgewise.theory.potential_tables import Potentials, zero_one_potentials
-from tests.naive import potentials as naive
 from tests.test_potentials import as_votes, cost_rows, late_state, states
 
 EDGES = (0.001, 0.1, 0.3, 0.9)

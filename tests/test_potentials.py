@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from edgewise.reference import online_mbbm as naive
 from edgewise.theory import potential_tables
 from edgewise.theory import potentials as fast
-from tests.naive import potentials as naive
 
 EDGES = (0.001, 0.1, 0.3, 0.9)
 

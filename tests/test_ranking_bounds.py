@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import edgewise as ew
 from edgewise.learners.given_votes import GivenVotes
+from edgewise.reference import ranking as naive
 from edgewise.theory.bounds import progress
 from edgewise.theory.ranking_bounds import adaptive_rank_bound
 from edgewise.theory.ranking_potentials import pair_potentials, with_sizes
 from tests.label_streams import label_set_stream
-from tests.naive import ranking as naive
 
 TREE = ew.HoeffdingTree(grace_period=5, tie_threshold=0.5, importance_scale=5.0)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from edgewise.reference import ranking as naive
 from edgewise.theory.ranking_losses import logistic_costs, rank_loss
-from tests.naive import ranking as naive
 
 pytestmark = pytest.mark.plain
 

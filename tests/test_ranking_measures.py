@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.metrics import coverage_error, label_ranking_average_precision_score, label_ranking_loss
 
 from edgewise.evaluation import ranking_measures as rm
-from tests.naive import ranking_measures as naive
+from edgewise.reference import ranking_measures as naive
 
 MEASURES = ["rank_loss", "hinge_loss", "logistic_loss", "one_error", "coverage", "average_precision"]
 

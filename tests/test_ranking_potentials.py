@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from edgewise.reference import ranking as naive
 from edgewise.theory.ranking_potentials import PAIR_LOSSES, pair_potentials, potential_costs, with_sizes
-from tests.naive import ranking as naive
 
 GAMMAS = (0.01, 0.2, 0.45, 0.9)
 

@@ -11,6 +11,7 @@ import pytest
 import edgewise
 from edgewise.data import datasets
 from edgewise.evaluation.ranking_measures import rank_loss
+from edgewise.reference import ranking as naive
 from edgewise.reproduction import cache, declarations
 from edgewise.reproduction.assembling import reproductions
 from edgewise.reproduction.games import Job, batch, module_of, networks, pair_potentials, ranking, regret
@@ -18,7 +19,6 @@ from edgewise.reproduction.planning import Options, lines_of
 from edgewise.reproduction.running import Run
 from edgewise.theory import regression_losses
 from edgewise.theory.ranking_potentials import pair_table
-from tests.naive import ranking as naive
 
 
 def need(name):

@@ -7,10 +7,10 @@ import pytest
 
 import edgewise as ew
 from edgewise.data.table import Feature, Table
+from edgewise.reference.regression_tree import RegressionTree
+from edgewise.reference.streaming_gradient_boosting import Ridge, Tree, algorithm_1, algorithm_2, examples_of
 from edgewise.theory import regression_losses as rl
 from edgewise.theory.projections import Ball, Box
-from tests.naive.regression_tree import RegressionTree
-from tests.naive.sgb import Ridge, Tree, algorithm_1, algorithm_2, examples_of
 
 
 def real_stream(n=260, m=2, seed=0, missing=0.08):

@@ -10,10 +10,10 @@ import math
 import numpy as np
 import pytest
 
+from edgewise.reference import adaboost_olm as naive
+from edgewise.reference import losses
+from edgewise.reference.hoeffding_tree import Moments
 from edgewise.theory.potentials import asymptotic_error
-from tests.naive import boosters as naive
-from tests.naive import losses
-from tests.naive.tree import Moments
 from tests.test_twin_boosters import Scripted, assert_close, assert_same_rounds
 
 CASES = [(2, 1, 0.3), (2, 10, 0.1), (2, 25, 0.25), (3, 7, 0.2), (4, 20, 0.15), (8, 20, 0.1), (26, 30, 0.08)]

@@ -15,10 +15,10 @@ from sklearn.linear_model import Perceptron
 import edgewise as ew
 from edgewise.learners.given_votes import GivenVotes
 from edgewise.persist.archive import ModelFileError
+from edgewise.reference import adaboost_olm as naive
+from edgewise.reference import hedge
+from edgewise.reference.hoeffding_tree import Moments
 from edgewise.theory.bounds import HEDGE
-from tests.naive import boosters as naive
-from tests.naive import hedge
-from tests.naive.tree import Moments
 from tests.small_streams import mixed_stream
 from tests.state import model_state, same
 from tests.test_saving import rewritten

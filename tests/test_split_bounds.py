@@ -10,7 +10,7 @@ import pytest
 
 from edgewise.learners.forest import guessing, merits, splitting
 from edgewise.learners.forest.layout import HIGH, LOW, MEAN, SEEN, SQUARES, WEIGHT, Forest, make_forest
-from tests.naive import split_search
+from tests import split_search
 
 M, C, CODES = 9, 3, 4  # numeric features, nominal features and the codes of each, of the leaves made here
 LEAVES = 2500

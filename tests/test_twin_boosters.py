@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.naive import boosters as naive
-from tests.naive import hedge
-from tests.naive.losses import LOSSES
-from tests.naive.tree import Moments
+from edgewise.reference import adaboost_olm as naive
+from edgewise.reference import hedge
+from edgewise.reference.hoeffding_tree import Moments
+from edgewise.reference.losses import LOSSES
 from tests.test_twin_tree import LEAVES, Stream, assert_same_structure, naive_trees, random_stream
 
 # The library against the pseudocode

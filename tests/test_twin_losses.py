@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from edgewise.reference import losses as naive
 from edgewise.theory import losses as kernels
 from edgewise.theory.experts import smallest, voted
-from tests.naive import losses as naive
 
 CODES = {"logistic": kernels.LOGISTIC, "exponential": kernels.EXPONENTIAL, "square_hinge": kernels.SQUARE_HINGE}
 pytestmark = pytest.mark.plain

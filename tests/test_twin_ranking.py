@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from tests.naive import ranking as naive
-from tests.naive.tree import Moments
+from edgewise.reference import ranking as naive
+from edgewise.reference.hoeffding_tree import Moments
 from tests.test_twin_boosters import assert_close
 from tests.test_twin_tree import Stream, assert_same_structure, random_stream
 

@@ -19,12 +19,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import truncnorm
 
+from edgewise.reference import adaboost_olm as naive
+from edgewise.reference import losses
+from edgewise.reference.hoeffding_tree import MISSING, Moments, Tree, above, argmax, below
+from edgewise.reference.linear import SoftmaxRegression
+from edgewise.reference.ranking import SetLogistic
 from tests.golden import make_paper
-from tests.naive import boosters as naive
-from tests.naive import losses
-from tests.naive.linear import SoftmaxRegression
-from tests.naive.ranking import SetLogistic
-from tests.naive.tree import MISSING, Moments, Tree, above, argmax, below
 from tests.test_twin_boosters import Scripted, assert_close, assert_same_rounds, run
 from tests.test_twin_tree import NAN, Stream, plant, random_stream, teach
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from tests.naive.boosters import HoeffdingForest as NaiveForest
-from tests.naive.tree import MISSING, Moments, Tree, argmax
+from edgewise.reference.adaboost_olm import HoeffdingForest as NaiveForest
+from edgewise.reference.hoeffding_tree import MISSING, Moments, Tree, argmax
 
 NAN = math.nan
 LEAVES = ("majority", "naive_bayes", "adaptive")

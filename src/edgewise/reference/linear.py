@@ -19,8 +19,8 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from tests.naive.losses import softmax
-from tests.naive.tree import MISSING, Moments
+from edgewise.reference.hoeffding_tree import MISSING, Moments
+from edgewise.reference.losses import softmax
 
 
 class SoftmaxRegression:

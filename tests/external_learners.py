@@ -1,8 +1,7 @@
-"""Learners of other libraries as the plain boosters of these tests take them: the library's own calls, row by row.
+"""Learners of other libraries as the boosters of `edgewise.reference` take them: the library's own calls, row by row.
 
-`vote` and `learn` are what `tests.naive.boosters` and `tests.naive.bandit` ask for, `learn_set` what
-`tests.naive.ranking` does, `predict` and `learn_value` what `tests.naive.sgb` does. A row is what a user would write
-down for that library: a dictionary without what is missing, or a list of numbers with a 0 or 1 for each category.
+A row is what a user would write down for that library: a dictionary without what is missing, or a list of numbers with
+a 0 or 1 for each category.
 """
 
 from __future__ import annotations

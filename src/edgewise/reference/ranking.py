@@ -17,8 +17,8 @@ import math
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from tests.naive.linear import SoftmaxRegression
-from tests.naive.tree import Moments, Tree, argmax
+from edgewise.reference.hoeffding_tree import Moments, Tree, argmax
+from edgewise.reference.linear import SoftmaxRegression
 
 # Losses and costs
 

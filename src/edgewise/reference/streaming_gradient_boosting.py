@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tests.naive.regression_tree import RegressionTree
+from edgewise.reference.regression_tree import RegressionTree
 
 
 class Example(NamedTuple):

@@ -9,8 +9,8 @@
 | Chen, Lin and Lu 2014 as `edgewise.models.bin_bandit` tells | `BinBandit` |
 
 `decide` plays lines 4 to 10 of Algorithm 1 and `feedback` lines 11 to 17, perhaps later. Between the two a decision is
-a dictionary. Learners are those of `tests.naive.boosters`; where votes are cast long before, a learner is asked again
-before it learns, since it learns by its own knowledge of now, and only what the booster makes of votes is of then.
+a dictionary. Where votes are cast long before, a learner is asked again before it learns, since it learns by its own
+knowledge of now, and only what the booster makes of votes is of then.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from tests.naive import hedge, losses
-from tests.naive.boosters import Learner, cheapest, plus_one, potential
-from tests.naive.tree import Moments, argmax
+from edgewise.reference import hedge, losses
+from edgewise.reference.adaboost_olm import Learner, cheapest, plus_one, potential
+from edgewise.reference.hoeffding_tree import Moments, argmax
 
 
 def distribution(guess: int, rate: Any, k: int) -> list[Any]:

@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tests.naive.boosters import Learner, Round
-from tests.naive.losses import softmax
-from tests.naive.tree import MISSING, Moments, argmax
+from edgewise.reference.adaboost_olm import Learner, Round
+from edgewise.reference.hoeffding_tree import MISSING, Moments, argmax
+from edgewise.reference.losses import softmax
 
 
 class Centroid:

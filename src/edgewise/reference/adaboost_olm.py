@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple, Protocol
 
-from tests.naive import hedge, losses
-from tests.naive.tree import Moments, Tree, argmax
+from edgewise.reference import hedge, losses
+from edgewise.reference.hoeffding_tree import Moments, Tree, argmax
 
 
 class Learner(Protocol):
