@@ -1,44 +1,16 @@
-"""Weak-learning conditions straight from their definitions: is there a cost matrix that every hypothesis fails on?
+"""Does some cost matrix win against every hypothesis? Answered by a linear program whose unknowns are its cells.
 
-Mukherjee and Schapire 2010, eq. (2) and (3). The cost matrix itself is the unknown, cell by cell; cones are
-inequalities between its cells as the paper words them. No duality and no rays.
+The cones are inequalities between cells, as Mukherjee and Schapire 2010 word them. No duality and no rays.
 """
 
 from __future__ import annotations
 
-from itertools import chain, combinations, product
+from itertools import product
 
 import numpy as np
 from scipy.optimize import linprog
 
-
-def baseline_row(name: str, k: int, y: int, edge: float) -> np.ndarray:
-    right, wrong = {
-        "edge over random": ((1 - edge) / k + edge, (1 - edge) / k),
-        "SAMME": ((1 - edge) / k + edge, (1 - edge) / k),
-        "AdaBoost.MH": (0.5 + edge / 2, 0.5 - edge / 2),
-        "AdaBoost.M1": (0.5 + edge / 2, (0.5 - edge / 2) / (k - 1)),
-        "AdaBoost.MR": (edge, -edge),
-    }[name]
-    row = np.full(k, wrong)
-    row[y] = right
-    return row
-
-
-def in_cone(name: str, costs: np.ndarray, labels: np.ndarray, tolerance: float = 1e-9) -> bool:
-    """Whether a cost matrix belongs to the cone of a condition, by the words of Section 3."""
-    for row, y in zip(costs, labels, strict=True):
-        wrong = np.delete(row, y)
-        fits = {
-            "edge over random": (row[y] <= wrong + tolerance).all(),
-            "SAMME": -row[y] >= -tolerance and (np.abs(wrong + row[y]) <= tolerance).all(),
-            "AdaBoost.MH": row[y] <= tolerance and (wrong >= -tolerance).all(),
-            "AdaBoost.M1": abs(row[y]) <= tolerance and np.ptp(wrong) <= tolerance and (wrong >= -tolerance).all(),
-            "AdaBoost.MR": abs(row.sum()) <= tolerance and (wrong >= -tolerance).all(),
-        }[name]
-        if not fits:
-            return False
-    return True
+from edgewise.reference.conditions import condition_baseline, edge_over_random_corners, indicator
 
 
 def cone_rows(name: str, n: int, k: int, labels: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -73,10 +45,6 @@ def cone_rows(name: str, n: int, k: int, labels: np.ndarray) -> tuple[list[np.nd
     return below, equal
 
 
-def indicator(h: np.ndarray, k: int) -> np.ndarray:
-    return np.eye(k)[h]
-
-
 def violation(name: str, predictions: np.ndarray, labels: np.ndarray, baseline: np.ndarray) -> float:
     """Largest over C in the cone, cells in [-1, 1], of the least C . (1_h - B): positive if the condition fails."""
     n, k = baseline.shape
@@ -96,20 +64,8 @@ def violation(name: str, predictions: np.ndarray, labels: np.ndarray, baseline: 
 
 
 def holds(name: str, predictions: np.ndarray, labels: np.ndarray, k: int, edge: float) -> bool:
-    baseline = np.array([baseline_row(name, k, int(y), edge) for y in labels])
+    baseline = np.array([condition_baseline(name, k, int(y), edge) for y in labels])
     return violation(name, predictions, labels, baseline) <= 1e-8
-
-
-def extreme_baselines(k: int, y: int, edge: float) -> list[np.ndarray]:
-    """The corners of B_gamma^eor for one example: gamma ahead of the labels of a set S, nothing on the others."""
-    others = [l for l in range(k) if l != y]
-    corners = []
-    for chosen in chain.from_iterable(combinations(others, size) for size in range(1, k)):
-        row = np.zeros(k)
-        row[list(chosen)] = (1 - edge) / (len(chosen) + 1)
-        row[y] = (1 - edge) / (len(chosen) + 1) + edge
-        corners.append(row)
-    return corners
 
 
 def worst_baseline_violation(predictions: np.ndarray, labels: np.ndarray, k: int, edge: float) -> float:
@@ -118,7 +74,7 @@ def worst_baseline_violation(predictions: np.ndarray, labels: np.ndarray, k: int
     below, _ = cone_rows("edge over random", n, k, labels)
     rows = [np.r_[a, np.zeros(n), 0.0] for a in below]
     for i in range(n):  # worst(i) >= <c(i), b> at every corner b
-        for corner in extreme_baselines(k, int(labels[i]), edge):
+        for corner in edge_over_random_corners(k, int(labels[i]), edge):
             cells = np.zeros((n, k))
             cells[i] = corner
             rows.append(np.r_[cells.ravel(), -np.eye(n)[i], 0.0])
@@ -136,14 +92,3 @@ def worst_baseline_violation(predictions: np.ndarray, labels: np.ndarray, k: int
 def grid_mixtures(m: int, steps: int) -> np.ndarray:
     """All mixtures of m hypotheses whose weights are multiples of 1/steps."""
     return np.array([w for w in product(range(steps + 1), repeat=m) if sum(w) == steps]) / steps
-
-
-def margin(predictions: np.ndarray, labels: np.ndarray, k: int, mixture: np.ndarray) -> float:
-    """The smallest lead of a right label over a wrong one."""
-    votes = sum(weight * indicator(h, k) for weight, h in zip(mixture, predictions, strict=True))
-    return min(votes[i, y] - votes[i, l] for i, y in enumerate(labels) for l in range(k) if l != y)
-
-
-def largest_wrong_vote(predictions: np.ndarray, labels: np.ndarray, k: int, mixture: np.ndarray) -> float:
-    votes = sum(weight * indicator(h, k) for weight, h in zip(mixture, predictions, strict=True))
-    return max(votes[i, l] for i, y in enumerate(labels) for l in range(k) if l != y)

@@ -6,13 +6,13 @@ Learner i votes x_t(i), drawn from u_gamma^{y_t}: the true label with gamma more
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from edgewise.reference import adaboost_olm as naive
-from edgewise.reference import losses
-from edgewise.reference.hoeffding_tree import Moments
+from edgewise import reference
+from edgewise.reference import RunningMoments
 from edgewise.theory.potentials import asymptotic_error
 from tests.test_twin_boosters import Scripted, assert_close, assert_same_rounds
 
@@ -53,7 +53,7 @@ def test_majority_vote_errs_at_the_rate_of_the_initial_potential(k, n_learners, 
 
 @pytest.mark.parametrize(("k", "n_learners", "edge"), [(2, 5, 0.2), (3, 6, 0.1), (5, 4, 0.3)])
 def test_initial_potential_is_the_recursion(k, n_learners, edge):
-    exact = naive.potential(n_learners, 0, (0,) * k, naive.Fraction(edge), {})
+    exact = reference.zero_one_potential(k, Fraction(edge))(n_learners, 0, (0,) * k)
     assert asymptotic_error(k, n_learners, edge) == pytest.approx(float(exact), rel=1e-12)
 
 
@@ -90,7 +90,7 @@ def test_online_mbbm_on_given_votes_is_algorithm_1(k, n_learners, edge):
     model = OnlineMBBM(GivenVotes(), n_learners, edge=edge, vote="argmax", random_state=0)
     trace = model.trace(votes.astype(float), y, classes=np.arange(k))
     scripts = [Scripted(k, votes[:, i].tolist()) for i in range(n_learners)]
-    booster = naive.OnlineMBBM(k, scripts, Moments(0), edge=edge, vote="argmax")
+    booster = reference.OnlineMBBM(k, scripts, RunningMoments(0), edge=edge, vote="argmax")
     assert_same_rounds(trace, [booster.round([], [], int(label)) for label in y])
 
 
@@ -120,7 +120,7 @@ def test_empirical_edges_are_the_true_ones(adaptive_run):
         for j in range(i):
             scores[np.arange(len(y)), votes[:, j]] += trace.learner_weights[:, j]
         costs = np.array(
-            [losses.cost_matrix("logistic", s)[label] for s, label in zip(scores.tolist(), y, strict=True)]
+            [reference.cost_matrix("logistic", s)[label] for s, label in zip(scores.tolist(), y, strict=True)]
         )
         assert_close(costs[np.arange(len(y)), y], right[:, i])
         paid = costs[np.arange(len(y)), votes[:, i]]

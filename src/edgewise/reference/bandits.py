@@ -1,28 +1,33 @@
-"""The bandit boosters one example at a time, as Zhang, Jung and Tewari 2018 print their pseudocode.
+"""Bandit feedback: Algorithms 1 to 3 of Zhang, Jung and Tewari, *Online multiclass boosting with bandit feedback*,
+AISTATS 2019, and the booster that they compare with.
 
 | source | here |
 |---|---|
-| (2), (3), (4) | `distribution`, `simple_estimate`, `estimate` |
-| (5), with a cost matrix whose column r is the cost vector if r is right | `random_costs` |
-| label and importance of B.3 | `lesson` |
-| Algorithm 1; 3; 2 | `Bandit`; `AdaBandit`; `BanditBBM` |
-| Chen, Lin and Lu 2014 as `edgewise.models.bin_bandit` tells | `BinBandit` |
+| rho, p_t of (2) | `rate`, `distribution` |
+| the estimate of the 0-1 loss, (3), (4) | `simple_loss_estimate`, `loss_estimate` |
+| the random cost vector, (5) | `random_costs`; column r of the matrix is the cost vector if r is right |
+| C_t^i, (9), (10) | `cost_matrix` of `BanditBBM` and of `AdaBandit` |
+| alpha_t^i, (11) | `alpha`, `AdaBandit._update_weight` |
+| v_t^i, line 17 | exp(-`losses`) |
+| label and importance that stand for a cost vector, Appendix B.3 | `target_and_importance` |
+| Chen, Lin and Lu, *Boosting with online binary learners for the multiclass bandit problem*, ICML 2014 | `BinBandit` |
 
 `decide` plays lines 4 to 10 of Algorithm 1 and `feedback` lines 11 to 17, perhaps later. Between the two a decision is
-a dictionary. Where votes are cast long before, a learner is asked again before it learns, since it learns by its own
-knowledge of now, and only what the booster makes of votes is of then.
+a dictionary. Where votes were cast long before, learners are asked again before they learn, since they learn by what
+they know now; only what the booster makes of votes is of then.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any
 
-from edgewise.reference import hedge, losses
-from edgewise.reference.adaboost_olm import Learner, cheapest, plus_one, potential
-from edgewise.reference.hoeffding_tree import Moments, argmax
+from edgewise.reference import adaboost_olm as olm
+from edgewise.reference.learner import Learner, RunningMoments, argmax
+from edgewise.reference.online_mbbm import add_vote, zero_one_potential
 
 
 def distribution(guess: int, rate: Any, k: int) -> list[Any]:
@@ -30,7 +35,7 @@ def distribution(guess: int, rate: Any, k: int) -> list[Any]:
     return [1 - rate if l == guess else rate / (k - 1) for l in range(k)]
 
 
-def estimate(k: int, y: int, guess: int, shown: int, p: Sequence[Any]) -> list[Any]:
+def loss_estimate(k: int, y: int, guess: int, shown: int, p: Sequence[Any]) -> list[Any]:
     """l-hat of (4), term by term."""
     return [
         (shown == y) * (y != i) * (guess != i) / p[shown] + (shown == guess) * (guess != y) * (guess == i) / p[shown]
@@ -38,7 +43,7 @@ def estimate(k: int, y: int, guess: int, shown: int, p: Sequence[Any]) -> list[A
     ]
 
 
-def simple_estimate(k: int, y: int, shown: int, p: Sequence[Any]) -> list[Any]:
+def simple_loss_estimate(k: int, y: int, shown: int, p: Sequence[Any]) -> list[Any]:
     """l-hat of (3)."""
     return [(shown == y) / p[shown] * (1 if i != shown else 0) for i in range(k)]
 
@@ -55,14 +60,14 @@ def explore(guess: int, rate: float, k: int, u: float) -> int:
     return [l for l in range(k) if l != guess][int(u / rate * (k - 1))]
 
 
-def tame(costs: Sequence[float], clip: float | None, grain: float | None) -> list[float]:
+def clip_and_round(costs: Sequence[float], clip: float | None, grain: float | None) -> list[float]:
     """Costs clipped and rounded, halves upwards."""
     if clip is not None:
         costs = [max(-clip, min(clip, c)) for c in costs]
     return [math.floor(c / grain + 0.5) * grain for c in costs] if grain else list(costs)
 
 
-def lesson(costs: Sequence[float], known: int | None, u: float) -> tuple[int, float]:
+def target_and_importance(costs: Sequence[float], known: int | None, u: float) -> tuple[int, float]:
     """Label and importance: the right label if it is known and costs least, else one of the cheapest."""
     least = min(costs)
     minima = [l for l in range(len(costs)) if costs[l] <= least + 1e-9 * max(1.0, abs(least))]
@@ -71,224 +76,268 @@ def lesson(costs: Sequence[float], known: int | None, u: float) -> tuple[int, fl
     return label, max(0.0, sum(c - costs[label] for c in costs))
 
 
-class Bandit:
-    """Algorithm 1; a booster adds how votes are weighed, and what is learned."""
+@dataclass
+class BanditBooster:
+    """Algorithm 1; boosters add lines 2, 6, 7, 13, 14 and 17."""
 
-    def __init__(
-        self,
-        k: int,
-        learners: Sequence[Learner],
-        moments: Moments,
-        *,
-        scales: Sequence[float],
-        simple: bool = False,
-        clip: float | None = None,
-        grain: float | None = None,
-        bound: float = 1.0,
-    ) -> None:
-        self.k, self.learners, self.moments, self.scales = k, learners, moments, scales
-        self.simple, self.clip, self.grain, self.bound = simple, clip, grain, bound
-        self.losses = [0.0] * len(learners)
+    k: int  # number of labels
+    learners: Sequence[Learner]  # WL^1, ..., WL^N
+    moments: RunningMoments  # shared by the learners; every learned example is counted
+    _: KW_ONLY
+    scales: Sequence[float]  # a factor on the importance, for each learner
+    estimate: str = "full"  # (4); "simple": (3)
+    cost_clip: float | None = None  # bound of costs
+    cost_grain: float | None = None  # costs are rounded to its multiples
+    importance_bound: float = 1.0  # importances are divided by it
+
+    def __post_init__(self) -> None:
+        self.losses = [0.0] * len(self.learners)  # estimated mistakes of the experts
         self.t = 0
 
     def decide(self, numeric: Sequence[float], nominal: Sequence[int], rate: float, uniforms: Sequence[float]) -> dict:
-        d = {"numeric": numeric, "nominal": nominal, "rate": rate, "uniforms": uniforms, **self.vote(numeric, nominal)}
-        d["guess"] = self.follow(d, uniforms[0])
-        d["shown"] = explore(d["guess"], rate, self.k, uniforms[1])
-        return d
+        """Lines 4 to 10 for one example.
 
-    def feedback(self, d: dict, y: int) -> None:
-        """Learn; y stands for what is told: whether the shown label is right."""
-        d["correct"] = d["shown"] == y
-        p = distribution(d["guess"], d["rate"], self.k)
-        if self.simple:
-            lhat = simple_estimate(self.k, y, d["shown"], p)
-        else:
-            lhat = estimate(self.k, y, d["guess"], d["shown"], p)
+        Parameters
+        ----------
+        numeric, nominal : sequence
+            Features of the example.
+        rate : float
+            rho.
+        uniforms : sequence of float
+            Draws from [0, 1): for line 7, for line 10, and one for each learner's target.
+
+        Returns
+        -------
+        dict
+            The decision: "guess" is the intermediate prediction, "shown" what is sent out.
+        """
+        cast = self._vote(numeric, nominal)  # lines 5, 6
+        decision = {"numeric": numeric, "nominal": nominal, "rate": rate, "uniforms": uniforms, **cast}
+        decision["guess"] = self._follow(decision, uniforms[0])  # lines 7, 8
+        decision["shown"] = explore(decision["guess"], rate, self.k, uniforms[1])  # lines 9, 10
+        return decision
+
+    def feedback(self, decision: dict, y: int) -> None:
+        """Lines 11 to 17.
+
+        Parameters
+        ----------
+        decision : dict
+            What `decide` returned; it takes up what is learned.
+        y : int
+            The label, of which only whether it is the one shown is used.
+        """
+        k, guess, shown = self.k, decision["guess"], decision["shown"]
+        decision["correct"] = shown == y  # line 11
+        p = distribution(guess, decision["rate"], k)
+        lhat = (
+            simple_loss_estimate(k, y, shown, p) if self.estimate == "simple" else loss_estimate(k, y, guess, shown, p)
+        )
         for learner in self.learners:
-            learner.vote(d["numeric"], d["nominal"])
-        self.moments.learn(d["numeric"])
+            learner.predict_proba(decision["numeric"], decision["nominal"])
+        self.moments.update(decision["numeric"])
         self.t += 1
-        d["taught"], d["importances"] = [], []
+        decision["targets"], decision["importances"] = [], []
         for i, learner in enumerate(self.learners):
-            costs = random_costs(self.cost_matrix(i, d), lhat)
-            known = d["shown"] if d["correct"] else None
-            label, w = lesson(tame(costs, self.clip, self.grain), known, d["uniforms"][2 + i])
-            w = self.importance(i, w / self.bound)
-            d["taught"].append(label)
-            d["importances"].append(w)
-            self.move(i, d, lhat)
-            self.losses[i] += lhat[d["experts"][i]]
-            learner.learn(d["numeric"], d["nominal"], label, w * self.scales[i])
+            costs = random_costs(self.cost_matrix(i, decision), lhat)  # line 14
+            known = shown if decision["correct"] else None
+            costs = clip_and_round(costs, self.cost_clip, self.cost_grain)
+            target, w = target_and_importance(costs, known, decision["uniforms"][2 + i])
+            w = self._importance(i, w / self.importance_bound)
+            decision["targets"].append(target)
+            decision["importances"].append(w)
+            self._update_weight(i, decision, lhat)  # line 13
+            self.losses[i] += lhat[decision["experts"][i]]  # line 17
+            learner.update(decision["numeric"], decision["nominal"], target, w * self.scales[i])  # lines 15, 16
 
-    def vote(self, numeric: Sequence[float], nominal: Sequence[int]) -> dict:
+    def cost_matrix(self, i: int, decision: dict) -> list[list[float]]:
+        """C of learner i = 0, ..., N - 1, as C[l][r].
+
+        Parameters
+        ----------
+        i : int
+            The learner.
+        decision : dict
+            What `decide` returned.
+
+        Returns
+        -------
+        list of list of float
+        """
         raise NotImplementedError
 
-    def follow(self, d: dict, u: float) -> int:
+    def _vote(self, numeric: Sequence[float], nominal: Sequence[int]) -> dict:
         raise NotImplementedError
 
-    def cost_matrix(self, i: int, d: dict) -> list[list[float]]:
-        """matrix[l][r] for learner i = 0, ..., N - 1."""
+    def _follow(self, decision: dict, uniform: float) -> int:
         raise NotImplementedError
 
-    def importance(self, i: int, w: float) -> float:
+    def _importance(self, i: int, w: float) -> float:
         return w
 
-    def move(self, i: int, d: dict, lhat: Sequence[float]) -> None:
+    def _update_weight(self, i: int, decision: dict, lhat: Sequence[float]) -> None:
         """Line 13 for learner i."""
 
 
-class AdaBandit(Bandit):
-    """Algorithm 3, and what may be changed in it: see `edgewise.AdaBandit`."""
+@dataclass
+class BanditBBM(BanditBooster):
+    """Algorithm 2, with the potentials of OnlineMBBM."""
 
-    def __init__(
-        self,
-        *args: Any,
-        loss: str = "logistic",
-        vote: str = "argmax",
-        follow: str = "draw",
-        full_step: bool = False,
-        power: float = 1.0,
-        normalize: bool = False,
-        weight_range: tuple[float, float] = (-2.0, 2.0),
-        first_weight: float = 0.0,
-        **further: Any,
-    ) -> None:
-        super().__init__(*args, **further)
-        self.loss, self.how, self.whom, self.full_step = loss, vote, follow, full_step
-        self.power, self.normalize = power, normalize
-        self.low, self.high = weight_range
-        n = len(self.learners)
-        self.alpha = [first_weight] * n
-        self.powers: list[list[float]] = [[] for _ in range(n)]
+    _: KW_ONLY
+    edge: float  # gamma
 
-    def vote(self, numeric: Sequence[float], nominal: Sequence[int]) -> dict:
-        votes, directions, scores = [], [], [[0.0] * self.k]
-        for i, learner in enumerate(self.learners):
-            p = learner.vote(numeric, nominal)
-            l = cheapest(p, losses.cost_matrix(self.loss, scores[i])) if self.how == "cost" else argmax(p)
-            h = p if self.how == "probability" else [1.0 if r == l else 0.0 for r in range(self.k)]
-            votes.append(l)
-            directions.append(h)
-            scores.append([s + self.alpha[i] * x for s, x in zip(scores[i], h, strict=True)])
-        experts = [argmax(s) for s in scores[1:]]
-        return {
-            "votes": votes,
-            "directions": directions,
-            "scores": scores,
-            "experts": experts,
-            "alpha": list(self.alpha),
-        }
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.phi = zero_one_potential(self.k, Fraction(self.edge))
 
-    def follow(self, d: dict, u: float) -> int:
-        if self.whom == "best":
-            return d["experts"][self.losses.index(min(self.losses))]
-        least = min(self.losses)
-        v = [math.exp(least - loss) for loss in self.losses]
-        if self.whom == "draw":
-            return d["experts"][hedge.draw(v, u)]
-        return hedge.weighted_vote(v, d["experts"], self.k)
-
-    def cost_matrix(self, i: int, d: dict) -> list[list[float]]:
-        by_right = losses.cost_matrix(self.loss, d["scores"][i])
-        return [[by_right[r][l] for r in range(self.k)] for l in range(self.k)]
-
-    def importance(self, i: int, w: float) -> float:
-        self.powers[i].append(w**self.power)
-        if not self.normalize:
-            return self.powers[i][-1]
-        mean = sum(self.powers[i]) / len(self.powers[i])
-        return self.powers[i][-1] / mean if mean > 0.0 else 0.0
-
-    def move(self, i: int, d: dict, lhat: Sequence[float]) -> None:
-        """(11), with the derivative of f-hat summed over the labels."""
-        slopes = [
-            losses.derivative_along(self.loss, d["scores"][i], j, d["directions"][i], d["alpha"][i])
-            for j in range(self.k)
-        ]
-        slope = sum(slopes[j] * (1.0 - lhat[j]) for j in range(self.k))
-        eta = d["rate"] / (self.k**2 * math.sqrt(self.t))
-        if self.full_step:
-            eta = (self.high - self.low) / 4.0 * losses.step_size(self.loss, self.k, len(self.learners), i + 1, self.t)
-        self.alpha[i] = max(self.low, min(self.high, self.alpha[i] - eta * slope))
-
-
-class BanditBBM(Bandit):
-    """Algorithm 2, with the potentials of recursion (3) of Jung et al. 2017."""
-
-    def __init__(self, *args: Any, edge: float, **further: Any) -> None:
-        super().__init__(*args, **further)
-        self.edge = Fraction(edge)
-        self.memo: dict[tuple, Fraction] = {}
-
-    def vote(self, numeric: Sequence[float], nominal: Sequence[int]) -> dict:
-        votes, scores = [], [(0,) * self.k]
-        for learner in self.learners:
-            votes.append(argmax(learner.vote(numeric, nominal)))
-            scores.append(plus_one(scores[-1], votes[-1]))
+    def _vote(self, numeric: Sequence[float], nominal: Sequence[int]) -> dict:
+        votes = [argmax(learner.predict_proba(numeric, nominal)) for learner in self.learners]
+        scores: list[tuple] = [(0,) * self.k]
+        for l in votes:
+            scores.append(add_vote(scores[-1], l))
         experts = [argmax(s) for s in scores[1:]]
         return {"votes": votes, "scores": scores, "experts": experts, "alpha": [1.0] * len(votes)}
 
-    def follow(self, d: dict, u: float) -> int:
-        return d["experts"][-1]
+    def _follow(self, decision: dict, uniform: float) -> int:
+        return decision["experts"][-1]  # line 7
 
-    def cost_matrix(self, i: int, d: dict) -> list[list[float]]:
-        to_go, s = len(self.learners) - 1 - i, d["scores"][i]
-        return [
-            [float(potential(to_go, r, plus_one(s, l), self.edge, self.memo)) for r in range(self.k)]
-            for l in range(self.k)
-        ]
+    def cost_matrix(self, i: int, decision: dict) -> list[list[float]]:
+        """C of (9). Parameters are those of `BanditBooster.cost_matrix`.
+
+        Returns
+        -------
+        list of list of float
+        """
+        to_go, s, labels = len(self.learners) - 1 - i, decision["scores"][i], range(self.k)
+        return [[float(self.phi(to_go, r, add_vote(s, l))) for r in labels] for l in labels]
 
 
+@dataclass
+class AdaBandit(BanditBooster):
+    """Algorithm 3, with what the library allows to change in it; by default it is the paper's."""
+
+    _: KW_ONLY
+    loss: str = "logistic"
+    vote: str = "argmax"  # or "cost", "probability": see `adaboost_olm.AdaBoostOLM`
+    follow: str = "draw"  # or "vote", "best"
+    step: str = "theory"  # that of (11); "full": that of Adaboost.OLM
+    importance_power: float = 1.0
+    normalize_importance: bool = False
+    weight_range: tuple[float, float] = (-2.0, 2.0)  # F
+    first_weight: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        n = len(self.learners)
+        self.alpha = [self.first_weight] * n  # line 2
+        self.normalizers = [olm.Normalizer(self.importance_power, self.normalize_importance) for _ in range(n)]
+
+    def _vote(self, numeric: Sequence[float], nominal: Sequence[int]) -> dict:
+        alpha = list(self.alpha)
+        cast = olm.cast_votes(self.learners, alpha, self.k, self.loss, self.vote, numeric, nominal)
+        votes, directions, scores = cast
+        experts = [argmax(s) for s in scores[1:]]
+        return {"votes": votes, "directions": directions, "scores": scores, "experts": experts, "alpha": alpha}
+
+    def _follow(self, decision: dict, uniform: float) -> int:
+        least = min(self.losses)
+        if self.follow == "best":
+            return decision["experts"][self.losses.index(least)]
+        v = olm.hedge_weights([loss - least for loss in self.losses])
+        if self.follow == "draw":
+            return decision["experts"][olm.draw_expert(v, uniform)]  # line 7
+        return olm.weighted_vote(v, decision["experts"], self.k)
+
+    def cost_matrix(self, i: int, decision: dict) -> list[list[float]]:
+        """C of (10). Parameters are those of `BanditBooster.cost_matrix`.
+
+        Returns
+        -------
+        list of list of float
+        """
+        by_right = olm.cost_matrix(self.loss, decision["scores"][i])
+        return [[by_right[r][l] for r in range(self.k)] for l in range(self.k)]
+
+    def _importance(self, i: int, w: float) -> float:
+        return self.normalizers[i](w)
+
+    def _update_weight(self, i: int, decision: dict, lhat: Sequence[float]) -> None:
+        """(11), with the derivative of f-hat summed over the labels."""
+        s, h, alpha = decision["scores"][i], decision["directions"][i], decision["alpha"][i]
+        slope = sum(olm.derivative_along(self.loss, s, j, h, alpha) * (1.0 - lhat[j]) for j in range(self.k))
+        low, high = self.weight_range
+        eta = decision["rate"] / (self.k**2 * math.sqrt(self.t))
+        if self.step == "full":
+            eta = (high - low) / 4.0 * olm.step_size(self.loss, self.k, len(self.learners), i + 1, self.t)
+        self.alpha[i] = max(low, min(high, self.alpha[i] - eta * slope))
+
+
+@dataclass
 class BinBandit:
     """Groups of binary learners: learners[i][r] is the i-th that tells class r from the rest."""
 
-    def __init__(
-        self,
-        k: int,
-        learners: Sequence[Sequence[Learner]],
-        moments: Moments,
-        *,
-        scales: Sequence[float],
-        edge: float,
-        step: float,
-    ) -> None:
-        self.k, self.learners, self.moments, self.scales = k, learners, moments, scales
-        self.gamma, self.theta, self.step = edge, edge / (2.0 + edge), step
-        self.alpha = [[1.0 / len(learners)] * k for _ in learners]
+    k: int  # number of labels
+    learners: Sequence[Sequence[Learner]]
+    moments: RunningMoments  # shared by the learners; every learned example is counted
+    _: KW_ONLY
+    scales: Sequence[float]  # a factor on the importance, for each group
+    edge: float  # gamma
+    step: float  # of exponentiated gradient
+
+    def __post_init__(self) -> None:
+        self.theta = self.edge / (2.0 + self.edge)
+        self.alpha = [[1.0 / len(self.learners)] * self.k for _ in self.learners]
 
     def decide(self, numeric: Sequence[float], nominal: Sequence[int], rate: float, uniforms: Sequence[float]) -> dict:
-        h = [[2.0 * learner.vote(numeric, nominal)[1] - 1.0 for learner in group] for group in self.learners]
-        margins = [[0.0] * self.k]
-        for i in range(len(h)):
-            margins.append([margins[i][r] + self.alpha[i][r] * h[i][r] for r in range(self.k)])
-        guess = argmax(margins[-1])
-        return {
-            "numeric": numeric,
-            "nominal": nominal,
-            "rate": rate,
-            "h": h,
-            "experts": [argmax(m) for m in margins[1:]],
-            "guess": guess,
-            "shown": explore(guess, rate, self.k, uniforms[1]),
-        }
+        """Guess the class of the largest weighted vote, and explore.
 
-    def feedback(self, d: dict, y: int) -> None:
-        r = d["shown"]
-        d["correct"] = r == y
-        sign = 1.0 if d["correct"] else -1.0
-        odds = 1.0 / distribution(d["guess"], d["rate"], self.k)[r]
-        h = [row[r] for row in d["h"]]
-        margin = sum(self.alpha[i][r] * h[i] for i in range(len(h)))
-        self.moments.learn(d["numeric"])
-        d["taught"], d["importances"] = [], []
+        Parameters
+        ----------
+        numeric, nominal : sequence
+            Features of the example.
+        rate : float
+            rho.
+        uniforms : sequence of float
+            Draws from [0, 1), of which the second is used.
+
+        Returns
+        -------
+        dict
+        """
+        h = [[2.0 * learner.predict_proba(numeric, nominal)[1] - 1.0 for learner in group] for group in self.learners]
+        scores = [[0.0] * self.k]
+        for alpha, votes in zip(self.alpha, h, strict=True):
+            scores.append([s + a * x for s, a, x in zip(scores[-1], alpha, votes, strict=True)])
+        guess = argmax(scores[-1])
+        shown = explore(guess, rate, self.k, uniforms[1])
+        experts = [argmax(s) for s in scores[1:]]
+        example = {"numeric": numeric, "nominal": nominal, "rate": rate}
+        return example | {"h": h, "experts": experts, "guess": guess, "shown": shown}
+
+    def feedback(self, decision: dict, y: int) -> None:
+        """Let the learners of the class shown learn whether it is right.
+
+        Parameters
+        ----------
+        decision : dict
+            What `decide` returned; it takes up what is learned.
+        y : int
+            The label, of which only whether it is the one shown is used.
+        """
+        r = decision["shown"]
+        correct = decision["correct"] = r == y
+        sign = 1.0 if correct else -1.0
+        odds = 1.0 / distribution(decision["guess"], decision["rate"], self.k)[r]
+        h = [row[r] for row in decision["h"]]
+        lead = sum(self.alpha[i][r] * h[i] for i in range(len(h)))
+        self.moments.update(decision["numeric"])
+        decision["targets"], decision["importances"] = [int(correct)] * len(h), []
         for i, group in enumerate(self.learners):
             z = sum(sign * h[j] - self.theta for j in range(i))
-            w = odds * min((1.0 - self.gamma) ** (z / 2.0), 1.0)
-            d["taught"].append(int(d["correct"]))
-            d["importances"].append(w)
-            group[r].learn(d["numeric"], d["nominal"], int(d["correct"]), w * self.scales[i])
-        if sign * margin < self.theta:
+            w = odds * min((1.0 - self.edge) ** (z / 2.0), 1.0)
+            decision["importances"].append(w)
+            group[r].update(decision["numeric"], decision["nominal"], int(correct), w * self.scales[i])
+        if sign * lead < self.theta:
             grown = [self.alpha[i][r] * math.exp(self.step * sign * h[i]) for i in range(len(h))]
             for i in range(len(h)):
                 self.alpha[i][r] = grown[i] / sum(grown)

@@ -1,75 +1,33 @@
-"""The Hoeffding tree (Domingos and Hulten 2000) as nested dicts of plain floats: slow, and meant to be read.
+"""The Hoeffding tree (Domingos and Hulten, *Mining high-speed data streams*, KDD 2000) as nested dictionaries.
 
-A node is a dict. A leaf holds, for every class learned since it was made, a row of statistics per feature; a split
-holds its children by branch. Numeric features have ids 0, 1, ...; nominal ones follow.
+A node is a dictionary. A leaf holds, for every class learned since it was made, a row of statistics per feature (see
+`edgewise.reference.split_search`); a split holds its children by branch. Numeric features have ids 0, 1, ...; nominal
+ones follow.
 
-| option | meaning |
+| paper | here |
 |---|---|
-| `nominal="binary"` | a nominal split asks for one code (branch 0) against the rest (branch 1) |
-| `leaf="mixed"` | a leaf says the mean of its majority and naive-Bayes distributions |
-| `warm_start=True` | the leaves of a split start with their share of the statistics of the leaf that was split |
-| `max_rows` | above so many rows of statistics, the leaves that promise least keep class weights only: they sleep |
+| n_min | `grace_period`, counted in weight |
+| delta, tau | `split_confidence`, `tie_threshold` |
+| G(X_a) - G(X_b) > epsilon, or epsilon < tau | `split_search.best_split` |
+| deactivated leaves, Section 3 | `max_rows`: above so many rows of statistics, the leaves of least promise keep none |
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-MISSING = -1
-CANDIDATES = 10
+from edgewise.reference.learner import MISSING, RunningMoments, argmax
+from edgewise.reference.split_search import above, below, best_split, hoeffding_bound
+
 LEAST = 1e-6  # weight of a class that makes a row in a new leaf
-Node = dict[str, Any]
-
-
-class Moments:
-    """Unweighted running mean and variance of every numeric feature, shared by the trees of a forest."""
-
-    def __init__(self, n_numeric: int) -> None:
-        self.seen = [{"count": 0, "mean": 0.0, "m2": 0.0} for _ in range(n_numeric)]
-
-    def learn(self, numeric: Sequence[float]) -> None:
-        for x, moment in zip(numeric, self.seen, strict=True):
-            if not math.isnan(x):
-                moment["count"] += 1
-                delta = x - moment["mean"]
-                moment["mean"] += delta / moment["count"]
-                moment["m2"] += delta * (x - moment["mean"])
-
-    def mean(self, f: int) -> float:
-        return self.seen[f]["mean"]
-
-    def variance(self, f: int) -> float:
-        moment = self.seen[f]
-        return moment["m2"] / moment["count"] if moment["count"] else 0.0
-
-
-def argmax(values: Sequence[float]) -> int:
-    """Lowest index of the largest value."""
-    best = 0
-    for index in range(1, len(values)):
-        if values[index] > values[best]:
-            best = index
-    return best
-
-
-def entropy(class_weights: Iterable[float]) -> float:
-    """Entropy in bits of a dictionary of class weights."""
-    present = [w for w in class_weights if w > 0.0]
-    total = sum(present)
-    return -sum(w / total * math.log2(w / total) for w in present)
-
-
-def normal_cdf(z: float) -> float:
-    return 0.5 * math.erfc(-z / math.sqrt(2.0))
-
-
-def normal_density(z: float) -> float:
-    return math.exp(-z * z / 2.0) / math.sqrt(2.0 * math.pi)
+Node = dict[Any, Any]
 
 
 def new_leaf(class_weight: Sequence[float]) -> Node:
+    """A leaf that starts with these weights of the classes; `pending` is the weight since the last split attempt."""
     return {
         "kind": "leaf",
         "class_weight": list(class_weight),
@@ -79,7 +37,7 @@ def new_leaf(class_weight: Sequence[float]) -> Node:
         "right_majority": 0.0,
         "right_bayes": 0.0,
         "rows": {},
-        "asleep": False,
+        "deactivated": False,
     }
 
 
@@ -95,76 +53,155 @@ def leaves_below(node: Node) -> list[Node]:
     return [leaf for _, child in sorted(node["children"].items()) for leaf in leaves_below(child)]
 
 
-class Tree:
-    """One Hoeffding tree over `n_labels` classes; `features` are the ids it may use (None: all)."""
+@dataclass
+class HoeffdingTree:
+    """One Hoeffding tree; options as in `edgewise.HoeffdingTree`."""
 
-    def __init__(
-        self,
-        n_labels: int,
-        n_numeric: int,
-        n_nominal: int,
-        moments: Moments,
-        *,
-        grace: float,
-        delta: float,
-        tie: float,
-        leaf: str = "adaptive",
-        features: Iterable[int] | None = None,
-        max_nodes: float | None = None,
-        max_rows: float | None = None,
-        nominal: str = "multiway",
-        warm_start: bool = False,
-    ) -> None:
-        self.k = n_labels
-        self.n_numeric = n_numeric
-        self.moments = moments
-        self.grace, self.delta, self.tie, self.leaf = grace, delta, tie, leaf
-        self.nominal, self.warm_start = nominal, warm_start
-        used = set(range(n_numeric + n_nominal)) if features is None else set(features)
-        self.numeric_used = [f for f in range(n_numeric) if f in used]
-        self.nominal_used = [f for f in range(n_numeric, n_numeric + n_nominal) if f in used]
-        self.max_nodes = math.inf if max_nodes is None else max_nodes
-        self.max_rows = math.inf if max_rows is None else max_rows
+    k: int  # number of labels
+    n_numeric: int
+    n_nominal: int
+    moments: RunningMoments  # must have counted an example before the tree learns it
+    grace_period: float = 200.0
+    split_confidence: float = 1e-7
+    tie_threshold: float = 0.05
+    leaf_prediction: str = "adaptive"  # "majority", "naive_bayes", the better of the two so far, or "mixed": their mean
+    features: Iterable[int] | None = None  # ids of those that the tree may use
+    max_nodes: float | None = None
+    max_rows: float | None = None
+    nominal_splits: str = (
+        "multiway"  # a branch for each code; "binary": one code (branch 0) against the rest (branch 1)
+    )
+    warm_start: bool = False  # new leaves start with their share of the statistics of the leaf that was split
+
+    def __post_init__(self) -> None:
+        n = self.n_numeric + self.n_nominal
+        used = set(range(n)) if self.features is None else set(self.features)
+        self.numeric_used = [f for f in range(self.n_numeric) if f in used]
+        self.nominal_used = [f for f in range(self.n_numeric, n) if f in used]
         self.nodes = 1
-        self.root = new_leaf([0.0] * n_labels)
+        self.root = new_leaf([0.0] * self.k)
 
-    # What the tree says
+    def predict_proba(self, numeric: Sequence[float], nominal: Sequence[int]) -> list[float]:
+        """The distribution over labels in the leaf of an example; nothing changes.
 
-    def vote(self, numeric: Sequence[float], nominal: Sequence[int]) -> list[float]:
-        """The distribution over labels for an example; nothing changes."""
-        node = self.root
-        while node["kind"] != "leaf":
-            branch = self.branch(node, numeric, nominal)
-            node = node["children"].get(branch, node["children"][node["default"]])
-        mode = self.leaf
+        Parameters
+        ----------
+        numeric, nominal : sequence
+            Features of the example.
+
+        Returns
+        -------
+        list of float
+        """
+        leaf = self._leaf(numeric, nominal)
+        mode = self.leaf_prediction
         if mode == "mixed":
-            both = zip(self.majority(node), self.naive_bayes(node, numeric, nominal), strict=True)
+            both = zip(self._majority(leaf), self._naive_bayes(leaf, numeric, nominal), strict=True)
             return [(a + b) / 2.0 for a, b in both]
         if mode == "adaptive":
-            mode = "naive_bayes" if node["right_bayes"] >= node["right_majority"] else "majority"
-        return self.naive_bayes(node, numeric, nominal) if mode == "naive_bayes" else self.majority(node)
+            mode = "naive_bayes" if leaf["right_bayes"] >= leaf["right_majority"] else "majority"
+        return self._naive_bayes(leaf, numeric, nominal) if mode == "naive_bayes" else self._majority(leaf)
 
-    def branch(self, node: Node, numeric: Sequence[float], nominal: Sequence[int]) -> int:
-        """The branch of a split that an example asks for; it may not exist for a nominal value."""
-        f = node["feature"]
-        if node["kind"] == "numeric":
+    def update(self, numeric: Sequence[float], nominal: Sequence[int], y: int, w: float) -> None:
+        """Learn one example.
+
+        Parameters
+        ----------
+        numeric, nominal : sequence
+            Features of the example.
+        y, w : int, float
+            Its label and weight; with weight 0 it leaves no trace.
+        """
+        if w <= 0.0:
+            return
+        parent, branch, leaf, fresh = self._place(numeric, nominal)
+        if not fresh and self.leaf_prediction == "adaptive":
+            self._count_right(leaf, self._predicted(leaf, numeric, nominal), y, w)
+        self._learn(parent, branch, leaf, numeric, nominal, y, w)
+
+    def update_set(
+        self, numeric: Sequence[float], nominal: Sequence[int], Y: Collection[int], gains: Sequence[float]
+    ) -> None:
+        """Learn the relevant labels of an example one by one.
+
+        An adaptive leaf counts for each of them what it predicted before the first.
+
+        Parameters
+        ----------
+        numeric, nominal : sequence
+            Features of the example.
+        Y, gains : collection of int, sequence of float
+            The relevant labels, and the importance of every label.
+        """
+        first = self._leaf(numeric, nominal)
+        predicted = self._predicted(first, numeric, nominal)
+        for y in sorted(Y):
+            if gains[y] > 0.0:
+                parent, branch, leaf, fresh = self._place(numeric, nominal)
+                if self.leaf_prediction == "adaptive" and leaf is first and not fresh:
+                    self._count_right(leaf, predicted, y, gains[y])
+                self._learn(parent, branch, leaf, numeric, nominal, y, gains[y])
+
+    def structure(self) -> tuple[Any, ...]:
+        """Nested tuples of splits and of the leaves' class weights, in the form of `edgewise` models.
+
+        Returns
+        -------
+        tuple
+        """
+        return describe(self.root)
+
+    # The way down
+
+    def _branch(self, split: Node, numeric: Sequence[float], nominal: Sequence[int]) -> int:
+        """The branch of a split that an example takes; it may not exist for a nominal value."""
+        f = split["feature"]
+        if split["kind"] == "numeric":
             if math.isnan(numeric[f]):
-                return node["default"]
-            return 0 if numeric[f] <= node["threshold"] else 1
+                return split["default"]
+            return 0 if numeric[f] <= split["threshold"] else 1
         code = nominal[f - self.n_numeric]
-        return node["default"] if code == MISSING else self.follows(node, code)
+        return split["default"] if code == MISSING else self._branch_of_code(split, code)
 
-    def majority(self, node: Node) -> list[float]:
-        total = sum(node["class_weight"])
-        return [(c + 1.0) / (total + self.k) for c in node["class_weight"]]
+    def _branch_of_code(self, split: Node, code: int) -> int:
+        if split["kind"] == "binary":
+            return 0 if code == split["code"] else 1
+        return code
 
-    def naive_bayes(self, node: Node, numeric: Sequence[float], nominal: Sequence[int]) -> list[float]:
-        rows = node["rows"]
+    def _leaf(self, numeric: Sequence[float], nominal: Sequence[int]) -> Node:
+        node = self.root
+        while node["kind"] != "leaf":
+            branch = self._branch(node, numeric, nominal)
+            node = node["children"].get(branch, node["children"][node["default"]])
+        return node
+
+    def _place(self, numeric: Sequence[float], nominal: Sequence[int]) -> tuple[Node | None, int | None, Node, bool]:
+        """Parent, branch and leaf of an example; the leaf is made now if its nominal value has no child yet."""
+        parent, key, node = None, None, self.root
+        while node["kind"] != "leaf":
+            branch = self._branch(node, numeric, nominal)
+            if branch not in node["children"]:
+                if self.max_nodes is None or self.nodes < self.max_nodes:
+                    node["children"][branch] = new_leaf([0.0] * self.k)
+                    self.nodes += 1
+                    return node, branch, node["children"][branch], True
+                branch = node["default"]
+            parent, key, node = node, branch, node["children"][branch]
+        return parent, key, node, False
+
+    # What a leaf predicts
+
+    def _majority(self, leaf: Node) -> list[float]:
+        total = sum(leaf["class_weight"])
+        return [(c + 1.0) / (total + self.k) for c in leaf["class_weight"]]
+
+    def _naive_bayes(self, leaf: Node, numeric: Sequence[float], nominal: Sequence[int]) -> list[float]:
+        rows = leaf["rows"]
         if not rows:
-            return self.majority(node)
+            return self._majority(leaf)
         logs = {}
         for c, row in rows.items():
-            log = math.log(node["class_weight"][c])
+            log = math.log(leaf["class_weight"][c])
             for f in self.numeric_used:
                 x, mean, var = numeric[f], row[f]["bayes_mean"], row[f]["bayes_var"]
                 if not math.isnan(x) and var > 0.0:
@@ -180,78 +217,52 @@ class Tree:
         top = max(logs.values())
         shares = {c: math.exp(log - top) for c, log in logs.items()}
         q = {c: share / sum(shares.values()) for c, share in shares.items()}
-        total = sum(node["class_weight"])
+        total = sum(leaf["class_weight"])
         return [(total * q.get(c, 0.0) + 1.0) / (total + self.k) for c in range(self.k)]
+
+    def _predicted(self, leaf: Node, numeric: Sequence[float], nominal: Sequence[int]) -> tuple[int, int]:
+        """The labels that majority and naive Bayes predict."""
+        return argmax(self._majority(leaf)), argmax(self._naive_bayes(leaf, numeric, nominal))
+
+    def _count_right(self, leaf: Node, predicted: tuple[int, int], y: int, w: float) -> None:
+        majority, bayes = predicted
+        leaf["right_majority"] += w if majority == y else 0.0
+        leaf["right_bayes"] += w if bayes == y else 0.0
 
     # Learning
 
-    def learn(self, numeric: Sequence[float], nominal: Sequence[int], y: int, w: float) -> None:
-        """Learn one example; the shared moments must hold it already."""
-        if w <= 0.0:
-            return
-        parent, key, leaf, fresh = self.find(numeric, nominal)
-        if not fresh and self.leaf == "adaptive":
-            if argmax(self.majority(leaf)) == y:
-                leaf["right_majority"] += w
-            if argmax(self.naive_bayes(leaf, numeric, nominal)) == y:
-                leaf["right_bayes"] += w
+    def _learn(
+        self,
+        parent: Node | None,
+        branch: int | None,
+        leaf: Node,
+        numeric: Sequence[float],
+        nominal: Sequence[int],
+        y: int,
+        w: float,
+    ) -> None:
         leaf["class_weight"][y] += w
-        if leaf["asleep"]:
-            self.stir(leaf)
+        if leaf["deactivated"]:
+            self._reactivate(leaf)
             return
         leaf["weight"] += w
         leaf["examples"] += 1
         leaf["pending"] += w
-        self.update_row(leaf, numeric, nominal, y, w)
-        may_split = leaf["examples"] >= 2 and len(leaf["rows"]) >= 2 and self.nodes + 2 <= self.max_nodes
-        if leaf["pending"] >= self.grace and may_split:
-            split = self.attempt(leaf)
+        self._update_row(leaf, numeric, nominal, y, w)
+        enough = leaf["pending"] >= self.grace_period and leaf["examples"] >= 2 and len(leaf["rows"]) >= 2
+        if enough and (self.max_nodes is None or self.nodes + 2 <= self.max_nodes):
+            split = self._attempt(leaf)
             leaf["pending"] = 0.0
             if split is not None:
                 self.nodes += len(split["children"])
                 if parent is None:
                     self.root = split
                 else:
-                    parent["children"][key] = split
-        self.shed_rows()
+                    parent["children"][branch] = split
+        if self.max_rows is not None:
+            self._deactivate(self.max_rows)
 
-    # Sleep
-
-    def with_rows(self) -> list[Node]:
-        return [leaf for leaf in leaves_below(self.root) if leaf["rows"]]
-
-    def shed_rows(self) -> None:
-        """Above the limit: the least promising leaves sleep, all but one if need be, until an eighth of it is free."""
-        held = sum(len(leaf["rows"]) for leaf in self.with_rows())
-        if held <= self.max_rows:
-            return
-        for leaf in sorted(self.with_rows(), key=promise)[:-1]:
-            if held > self.max_rows - self.max_rows // 8:
-                held -= len(leaf["rows"])
-                leaf |= new_leaf(leaf["class_weight"]) | {"asleep": True, "known_promise": promise(leaf)}
-
-    def stir(self, leaf: Node) -> None:
-        """A sleeping leaf wakes if it promises a grace period more than when last asked, and more than some other."""
-        if promise(leaf) >= leaf["known_promise"] + self.grace:
-            leaf["known_promise"] = promise(leaf)
-            others = [promise(other) for other in self.with_rows()]
-            leaf["asleep"] = bool(others) and min(others) >= promise(leaf)
-
-    def find(self, numeric: Sequence[float], nominal: Sequence[int]) -> tuple[Node | None, int | None, Node, bool]:
-        """The leaf of an example with the place where it hangs, made now if its nominal value has no child yet."""
-        parent, key, node = None, None, self.root
-        while node["kind"] != "leaf":
-            branch = self.branch(node, numeric, nominal)
-            if branch not in node["children"]:
-                if self.nodes < self.max_nodes:
-                    node["children"][branch] = new_leaf([0.0] * self.k)
-                    self.nodes += 1
-                    return node, branch, node["children"][branch], True
-                branch = node["default"]
-            parent, key, node = node, branch, node["children"][branch]
-        return parent, key, node, False
-
-    def update_row(self, leaf: Node, numeric: Sequence[float], nominal: Sequence[int], y: int, w: float) -> None:
+    def _update_row(self, leaf: Node, numeric: Sequence[float], nominal: Sequence[int], y: int, w: float) -> None:
         if y not in leaf["rows"]:
             row: Node = {
                 f: {"n": 0.0, "mean": 0.0, "m2": 0.0, "lo": math.inf, "hi": -math.inf} for f in self.numeric_used
@@ -267,78 +278,47 @@ class Tree:
                 s["mean"] += delta * w / s["n"]
                 s["m2"] += w * delta * (x - s["mean"])
                 s["lo"], s["hi"] = min(s["lo"], x), max(s["hi"], x)
-            self.remember(f, s)
+            self._keep_for_bayes(f, s)
         for f in self.nominal_used:
             code = nominal[f - self.n_numeric]
             if code != MISSING:
                 row[f][code] = row[f].get(code, 0.0) + w
 
-    def remember(self, f: int, s: Node) -> None:
-        """Mean and variance that naive Bayes will use until the row is learned again."""
+    def _keep_for_bayes(self, f: int, s: Node) -> None:
+        """Mean and variance that naive Bayes uses until the row changes."""
         v0 = self.moments.variance(f)
         if v0 <= 0.0:
             # Nothing varied so far, so m2 is 0 as well: said here, because a rounded m2 may be 1e-17.
-            s["bayes_mean"], s["bayes_var"] = self.moments.mean(f), 0.0
+            s["bayes_mean"], s["bayes_var"] = self.moments.means[f], 0.0
         elif s["n"] > 0.0:
             s["bayes_mean"] = s["mean"]
             s["bayes_var"] = max((s["m2"] + v0) / (s["n"] + 1.0), 0.001 * v0)
         else:
-            s["bayes_mean"], s["bayes_var"] = self.moments.mean(f), v0
+            s["bayes_mean"], s["bayes_var"] = self.moments.means[f], v0
 
-    # Splitting
-
-    def attempt(self, leaf: Node) -> Node | None:
-        """The split node that takes the leaf's place, or None when the Hoeffding bound forbids it."""
+    def _attempt(self, leaf: Node) -> Node | None:
+        """The split node that takes the leaf's place, or None when the Hoeffding bound or `max_nodes` forbids it."""
         rows = {c: leaf["rows"][c] for c in sorted(leaf["rows"])}
-        candidates = []
-        for f in self.numeric_used:
-            for threshold, branches in numeric_candidates({c: row[f] for c, row in rows.items()}):
-                candidates.append(("numeric", f, threshold, branches))
+        bound = hoeffding_bound(len(rows), math.log(1.0 / self.split_confidence), leaf["weight"])
         size = sum(leaf["class_weight"]) if self.warm_start else leaf["weight"]
-        for f in self.nominal_used:
-            counts = {c: row[f] for c, row in rows.items()}
-            if self.nominal == "multiway":
-                candidates.append(("nominal", f, None, nominal_candidate(counts)))
-            else:
-                candidates += [("binary", f, code, branches) for code, branches in best_code(counts, size)]
-
-        best, chosen = 0.0, None
-        best_of_feature: dict[int, float] = {}
-        for candidate in candidates:
-            _, f, _, branches = candidate
-            gain = merit(branches, size)
-            if gain is None:
-                continue
-            best_of_feature[f] = max(gain, best_of_feature.get(f, 0.0))
-            if gain > best + 1e-12:
-                best, chosen = gain, candidate
-        if chosen is None:
+        found = best_split(rows, self.n_numeric, self.nominal_splits, size, bound, self.tie_threshold)
+        if found is None or (self.max_nodes is not None and self.nodes + len(found.branches) > self.max_nodes):
             return None
-        kind, feature, where, branches = chosen
-        second = max([0.0] + [gain for f, gain in best_of_feature.items() if f != feature])
-        eps = math.sqrt(math.log2(len(rows)) ** 2 * math.log(1.0 / self.delta) / (2.0 * leaf["weight"]))
-        if not (best - second > eps or eps < self.tie):
-            return None
-        if self.nodes + len(branches) > self.max_nodes:
-            return None
-        inherited = {b: [branches[b].get(c, 0.0) for c in range(self.k)] for b in branches}
-        default = min(branches)
-        for b in sorted(branches):
-            if sum(inherited[b]) > sum(inherited[default]):
-                default = b
-        split = {
-            "kind": kind,
-            "feature": feature,
-            "code" if kind == "binary" else "threshold": where,
-            "children": {b: new_leaf(inherited[b]) for b in sorted(branches)},
-            "default": default,
+        branches = {b: found.branches[b] for b in sorted(found.branches)}
+        inherited = {b: [of.get(c, 0.0) for c in range(self.k)] for b, of in branches.items()}
+        split: Node = {
+            "kind": found.kind,
+            "feature": found.feature,
+            "code" if found.kind == "binary" else "threshold": found.place,
+            "children": {b: new_leaf(class_weight) for b, class_weight in inherited.items()},
+            "default": max(branches, key=lambda b: sum(inherited[b])),
         }
         if self.warm_start:
             for b, child in split["children"].items():
-                child["rows"] = self.inherited_rows(rows, split, b, branches[b])
+                child["rows"] = self._inherited_rows(rows, split, b, branches[b])
         return split
 
-    def inherited_rows(self, rows: dict[int, Node], split: Node, b: int, weights: dict[int, float]) -> dict[int, Node]:
+    def _inherited_rows(self, rows: dict[int, Node], split: Node, b: int, weights: dict[int, float]) -> dict[int, Node]:
         """Rows of the new leaf at branch b, which takes `weights` {class: weight} of the leaf that was split."""
         inherited = {}
         for c, row in rows.items():
@@ -353,130 +333,44 @@ class Tree:
                     new[f] = (below if b == 0 else above)(split["threshold"], row[f], weights[c])
                 else:
                     new[f] = row[f] | {"n": row[f]["n"] * share, "m2": row[f]["m2"] * share}
-                self.remember(f, new[f])
+                self._keep_for_bayes(f, new[f])
             for f in self.nominal_used:
                 if f == at:
-                    new[f] = {v: count for v, count in row[f].items() if self.follows(split, v) == b}
+                    new[f] = {v: count for v, count in row[f].items() if self._branch_of_code(split, v) == b}
                 else:
                     new[f] = {v: count * share for v, count in row[f].items()}
             inherited[c] = new
         return inherited
 
-    def follows(self, split: Node, code: int) -> int:
-        """The branch of a nominal split that a code takes."""
-        if split["kind"] == "binary":
-            return 0 if code == split["code"] else 1
-        return code
+    # Deactivated leaves
 
-    # Looking at it
+    def _with_rows(self) -> list[Node]:
+        return [leaf for leaf in leaves_below(self.root) if leaf["rows"]]
 
-    def structure(self) -> tuple[Any, ...]:
-        """Nested tuples of splits and of the leaves' class weights."""
-        return describe(self.root)
+    def _deactivate(self, max_rows: float) -> None:
+        """Above the limit, deactivate the leaves of least promise, all but one if need be, until an eighth is free."""
+        held = sum(len(leaf["rows"]) for leaf in self._with_rows())
+        if held <= max_rows:
+            return
+        for leaf in sorted(self._with_rows(), key=promise)[:-1]:
+            if held > max_rows - max_rows // 8:
+                held -= len(leaf["rows"])
+                leaf |= new_leaf(leaf["class_weight"]) | {"deactivated": True, "known_promise": promise(leaf)}
+
+    def _reactivate(self, leaf: Node) -> None:
+        """Wake a leaf that promises a grace period more than when last asked, and more than some other."""
+        if promise(leaf) >= leaf["known_promise"] + self.grace_period:
+            leaf["known_promise"] = promise(leaf)
+            others = [promise(other) for other in self._with_rows()]
+            leaf["deactivated"] = bool(others) and min(others) >= promise(leaf)
 
 
 def describe(node: Node) -> tuple[Any, ...]:
+    """A node and all below it as nested tuples."""
     if node["kind"] == "leaf":
         return ("leaf", list(node["class_weight"]))
-    if node["kind"] == "numeric":
-        left, right = node["children"][0], node["children"][1]
-        return ("numeric", node["feature"], node["threshold"], describe(left), describe(right))
-    if node["kind"] == "binary":
-        equal, rest = node["children"][0], node["children"][1]
-        return ("binary", node["feature"], node["code"], describe(equal), describe(rest))
-    return ("nominal", node["feature"], {b: describe(child) for b, child in sorted(node["children"].items())})
-
-
-def numeric_candidates(stats: dict[int, dict[str, float]]) -> list[tuple[float, dict[int, dict[int, float]]]]:
-    """Ten thresholds between the extremes, each with {branch: {class: weight}}."""
-    seen = {c: s for c, s in stats.items() if s["n"] > 0.0}
-    if not seen:
-        return []
-    lo, hi = min(s["lo"] for s in seen.values()), max(s["hi"] for s in seen.values())
-    if not lo < hi:
-        return []
-    found = []
-    for j in range(1, CANDIDATES + 1):
-        t = lo + (hi - lo) * j / (CANDIDATES + 1)
-        left = {c: weight_below(t, s) for c, s in seen.items()}
-        right = {c: s["n"] - left[c] for c, s in seen.items()}
-        found.append((t, {0: left, 1: right}))
-    return found
-
-
-def weight_below(t: float, s: dict[str, float]) -> float:
-    """How much of a class's weight lies at or below t, its values taken as normal within what was seen."""
-    if t < s["lo"]:
-        return 0.0
-    if t >= s["hi"]:
-        return s["n"]
-    sd = math.sqrt(s["m2"] / s["n"])
-    if sd == 0.0:
-        return s["n"] if t >= s["mean"] else 0.0
-    return s["n"] * normal_cdf((t - s["mean"]) / sd)
-
-
-def below(t: float, s: Node, n: float) -> Node:
-    """Statistics at or below t of a normal sample within [lo, hi]; n is their weight."""
-    if t >= s["hi"]:
-        return s | {"n": n}
-    sd, z = standardized(t, s)
-    r = normal_density(z) / normal_cdf(z)
-    # With sd = 0 all the weight is here, r = 0 and z infinite: the product tends to 0.
-    variance = sd**2 * max(1.0 - (z * r if r > 0.0 else 0.0) - r**2, 0.0)
-    return {"n": n, "mean": min(max(s["mean"] - sd * r, s["lo"]), t), "m2": n * variance, "lo": s["lo"], "hi": t}
-
-
-def above(t: float, s: Node, n: float) -> Node:
-    """Statistics above t of a normal sample within [lo, hi]; n is their weight."""
-    if t < s["lo"]:
-        return s | {"n": n}
-    sd, z = standardized(t, s)
-    r = normal_density(z) / normal_cdf(-z)  # the same as 1 - normal_cdf(z), without cancellation
-    variance = sd**2 * max(1.0 + (z * r if r > 0.0 else 0.0) - r**2, 0.0)
-    return {"n": n, "mean": min(max(s["mean"] + sd * r, t), s["hi"]), "m2": n * variance, "lo": t, "hi": s["hi"]}
-
-
-def standardized(t: float, s: Node) -> tuple[float, float]:
-    sd = math.sqrt(s["m2"] / s["n"])
-    if sd == 0.0:
-        return 0.0, math.inf if t >= s["mean"] else -math.inf
-    return sd, (t - s["mean"]) / sd
-
-
-def best_code(counts: dict[int, dict[int, float]], leaf_weight: float) -> list[tuple[int, dict[int, dict[int, float]]]]:
-    """The code that is best told from the rest, as one candidate (code, {branch: {class: weight}}), or no candidate."""
-    by_value = nominal_candidate(counts)
-    best, chosen = 0.0, []
-    for code in sorted(by_value):
-        rest = {c: sum(n for value, n in of.items() if value != code) for c, of in counts.items()}
-        branches = {0: {c: by_value[code].get(c, 0.0) for c in counts}, 1: rest}
-        if not sum(branches[0].values()) > 0.0 or not sum(rest.values()) > 0.0:
-            continue
-        gain = merit(branches, leaf_weight)
-        if gain is not None and gain > best + 1e-12:
-            best, chosen = gain, [(code, branches)]
-    return chosen
-
-
-def nominal_candidate(counts: dict[int, dict[int, float]]) -> dict[int, dict[int, float]]:
-    """{value: {class: weight}} for every value seen."""
-    branches: dict[int, dict[int, float]] = {}
-    for c, by_value in counts.items():
-        for value, weight in by_value.items():
-            branches.setdefault(value, {})[c] = weight
-    return branches
-
-
-def merit(branches: dict[int, dict[int, float]], leaf_weight: float) -> float | None:
-    """Information gain over what the feature counted, scaled by its share of the leaf; None if not a candidate."""
-    sizes = {b: sum(weights.values()) for b, weights in branches.items()}
-    n_f = sum(sizes.values())
-    if sum(size >= 0.01 * n_f for size in sizes.values()) < 2:
-        return None
-    totals: dict[int, float] = {}
-    for weights in branches.values():
-        for c, weight in weights.items():
-            totals[c] = totals.get(c, 0.0) + weight
-    remaining = sum(sizes[b] / n_f * entropy(branches[b].values()) for b in branches)
-    return n_f / leaf_weight * (entropy(totals.values()) - remaining)
+    children = {b: describe(child) for b, child in sorted(node["children"].items())}
+    if node["kind"] == "nominal":
+        return ("nominal", node["feature"], children)
+    place = node["code"] if node["kind"] == "binary" else node["threshold"]
+    return (node["kind"], node["feature"], place, children[0], children[1])

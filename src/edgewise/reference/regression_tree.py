@@ -1,5 +1,7 @@
 """An online regression tree that keeps every example it counts, and measures variances from them directly.
 
+After Ikonomovska, Gama and Dzeroski, *Learning model trees from evolving data streams*, 2011, with constant leaves.
+
 | idea | here |
 |---|---|
 | leaf | examples counted since it was made, and a mean with a past it may have inherited |
@@ -10,9 +12,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from edgewise.reference.learner import RunningMoments
 
 
 def squared_error(examples: list[tuple[np.ndarray, float]]) -> float:
@@ -35,51 +41,46 @@ class Leaf:
         self.in_codes: dict[int, list[tuple[int, np.ndarray, float]]] = {}
 
 
+@dataclass
 class RegressionTree:
-    """`numeric` and `nominal` are the columns that the tree may use."""
+    """A tree for vectors of m targets; options as in `edgewise.RegressionTree`."""
 
-    def __init__(
-        self,
-        m: int,
-        numeric: list[int],
-        nominal: list[int],
-        *,
-        grace: float,
-        delta: float,
-        tie: float,
-        least_gain: float,
-        max_depth: float,
-        smoothing: float,
-        memory: float,
-        bins: int,
-    ) -> None:
-        self.m, self.numeric, self.nominal = m, numeric, nominal
-        self.grace, self.delta, self.tie, self.least_gain = grace, delta, tie, least_gain
-        self.max_depth, self.smoothing, self.memory, self.bins = max_depth, smoothing, memory, bins
-        self.root: Any = Leaf(0, m)
+    m: int
+    numeric: list[int]  # columns that the tree may use
+    nominal: list[int]
+    moments: RunningMoments  # must have counted an example before the tree learns it
+    grace_period: float
+    split_confidence: float
+    tie_threshold: float
+    least_gain: float
+    max_depth: float
+    smoothing: float
+    memory: float
+    bins: int
 
-    def leaf_of(self, x: np.ndarray, codes: np.ndarray) -> Leaf:
+    def __post_init__(self) -> None:
+        self.root: Any = Leaf(0, self.m)
+
+    def leaf_of(self, x: Sequence[float], codes: Sequence[int]) -> Leaf:
         node = self.root
         while isinstance(node, dict):
             node = node["children"][self.branch(node, x, codes)]
         return node
 
-    def branch(self, node: dict[str, Any], x: np.ndarray, codes: np.ndarray) -> int:
+    def branch(self, node: dict[str, Any], x: Sequence[float], codes: Sequence[int]) -> int:
         if node["kind"] == "numeric":
             value = x[node["column"]]
             return node["heavier"] if math.isnan(value) else int(value >= node["cut"])
         code = codes[node["column"]]
         return node["heavier"] if code < 0 else int(code != node["cut"])
 
-    def predict(self, x: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    def predict(self, x: Sequence[float], codes: Sequence[int]) -> np.ndarray:
         leaf = self.leaf_of(x, codes)
         weight = leaf.mass + self.smoothing
         return leaf.sums / weight if weight > 0.0 else np.zeros(self.m)
 
-    def learn(
-        self, x: np.ndarray, codes: np.ndarray, u: np.ndarray, w: float, means: np.ndarray, variances: np.ndarray
-    ) -> None:
-        """`means` and `variances` of the columns include this example."""
+    def update(self, x: Sequence[float], codes: Sequence[int], u: np.ndarray, w: float) -> None:
+        """Learn target u of an example with weight w."""
         leaf = self.leaf_of(x, codes)
         keep = 1.0 - w / max(self.memory, w)
         leaf.mass = keep * leaf.mass + w
@@ -88,14 +89,14 @@ class RegressionTree:
         leaf.pending += w
         seen = sum(weight for _, weight in leaf.counted)
         for f in self.numeric:
-            if f not in leaf.grids and seen >= 16.0 and variances[f] > 0.0:
-                leaf.grids[f] = self.grid(means[f], variances[f])
+            if f not in leaf.grids and seen >= 16.0 and self.moments.variance(f) > 0.0:
+                leaf.grids[f] = self.grid(self.moments.means[f], self.moments.variance(f))
             if f in leaf.grids and not math.isnan(x[f]):
                 leaf.in_bins.setdefault(f, []).append((self.bin_of(leaf.grids[f], x[f]), u, w))
         for f in self.nominal:
             if codes[f] >= 0:
                 leaf.in_codes.setdefault(f, []).append((int(codes[f]), u, w))
-        if leaf.pending >= self.grace and leaf.depth < self.max_depth:
+        if leaf.pending >= self.grace_period and leaf.depth < self.max_depth:
             leaf.pending = 0.0
             self.attempt(leaf, seen)
 
@@ -127,10 +128,10 @@ class RegressionTree:
             return
         first = gains.index(max(gains))
         second = max([0.0, *(gain for f, gain in enumerate(gains) if f != first)])
-        bound = math.sqrt(math.log(1.0 / self.delta) / (2.0 * seen))
+        bound = math.sqrt(math.log(1.0 / self.split_confidence) / (2.0 * seen))
         if gains[first] * seen < self.least_gain * error:
             return
-        if (gains[first] - second) / error > bound or bound < self.tie:
+        if (gains[first] - second) / error > bound or bound < self.tie_threshold:
             self.split(leaf, *best[first][1:])
 
     def gain(self, held: list[tuple[int, np.ndarray, float]], kind: str, place: int) -> float:
