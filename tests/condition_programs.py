@@ -1,16 +1,74 @@
-"""Does some cost matrix win against every hypothesis? Answered by a linear program whose unknowns are its cells.
+"""Weak-learning conditions of Mukherjee and Schapire, *A theory of multiclass boosting*, NIPS 2010.
 
-The cones are inequalities between cells, as Mukherjee and Schapire 2010 word them. No duality and no rays.
+Does some cost matrix of the cone win against every hypothesis, (2) and (3)? A linear program answers whose unknowns are
+the cells of the matrix; cones are inequalities between cells, as the paper words them. No duality and no rays.
 """
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import chain, combinations, product
 
 import numpy as np
 from scipy.optimize import linprog
 
-from edgewise.reference.conditions import condition_baseline, edge_over_random_corners, indicator
+
+def condition_baseline(name: str, k: int, y: int, edge: float) -> np.ndarray:
+    """The row of B for an example with label y."""
+    right, wrong = {
+        "edge over random": ((1 - edge) / k + edge, (1 - edge) / k),
+        "SAMME": ((1 - edge) / k + edge, (1 - edge) / k),
+        "AdaBoost.MH": (0.5 + edge / 2, 0.5 - edge / 2),
+        "AdaBoost.M1": (0.5 + edge / 2, (0.5 - edge / 2) / (k - 1)),
+        "AdaBoost.MR": (edge, -edge),
+    }[name]
+    row = np.full(k, wrong)
+    row[y] = right
+    return row
+
+
+def in_cone(name: str, costs: np.ndarray, labels: np.ndarray, tolerance: float = 1e-9) -> bool:
+    """Whether a cost matrix belongs to the cone of a condition, by the words of Section 3."""
+    for row, y in zip(costs, labels, strict=True):
+        wrong = np.delete(row, y)
+        fits = {
+            "edge over random": (row[y] <= wrong + tolerance).all(),
+            "SAMME": -row[y] >= -tolerance and (np.abs(wrong + row[y]) <= tolerance).all(),
+            "AdaBoost.MH": row[y] <= tolerance and (wrong >= -tolerance).all(),
+            "AdaBoost.M1": abs(row[y]) <= tolerance and np.ptp(wrong) <= tolerance and (wrong >= -tolerance).all(),
+            "AdaBoost.MR": abs(row.sum()) <= tolerance and (wrong >= -tolerance).all(),
+        }[name]
+        if not fits:
+            return False
+    return True
+
+
+def indicator(h: np.ndarray, k: int) -> np.ndarray:
+    """1_h: a row for each example, 1 at the label that h predicts."""
+    return np.eye(k)[h]
+
+
+def edge_over_random_corners(k: int, y: int, edge: float) -> list[np.ndarray]:
+    """The corners of B_gamma^eor for one example: gamma ahead of the labels of a set S, nothing on the others."""
+    others = [l for l in range(k) if l != y]
+    corners = []
+    for chosen in chain.from_iterable(combinations(others, size) for size in range(1, k)):
+        row = np.zeros(k)
+        row[list(chosen)] = (1 - edge) / (len(chosen) + 1)
+        row[y] = (1 - edge) / (len(chosen) + 1) + edge
+        corners.append(row)
+    return corners
+
+
+def margin(predictions: np.ndarray, labels: np.ndarray, k: int, mixture: np.ndarray) -> float:
+    """The smallest lead of a right label over a wrong one in the votes of a mixture of hypotheses."""
+    votes = sum(weight * indicator(h, k) for weight, h in zip(mixture, predictions, strict=True))
+    return min(votes[i, y] - votes[i, l] for i, y in enumerate(labels) for l in range(k) if l != y)
+
+
+def largest_wrong_vote(predictions: np.ndarray, labels: np.ndarray, k: int, mixture: np.ndarray) -> float:
+    """The largest vote of a mixture of hypotheses for a wrong label."""
+    votes = sum(weight * indicator(h, k) for weight, h in zip(mixture, predictions, strict=True))
+    return max(votes[i, l] for i, y in enumerate(labels) for l in range(k) if l != y)
 
 
 def cone_rows(name: str, n: int, k: int, labels: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:

@@ -9,6 +9,7 @@ import pytest
 
 from edgewise import reference
 from edgewise.reference import RunningMoments
+from edgewise.reference.bandits import BinBandit
 from edgewise.reference.linear import BinaryRelevance, SoftmaxRegression
 from tests.test_twin_boosters import assert_close, assert_same_trees, drawn_tree, learners
 from tests.test_twin_tree import Stream, plain_trees, random_stream
@@ -60,7 +61,7 @@ def replay(stream: Stream, booster: Any, trace: Any) -> list[dict]:
     rounds = []
     for t in range(len(stream.y)):
         d = booster.decide(*stream.row(t), float(trace.rates[t]), trace.uniforms[t].tolist())
-        booster.feedback(d, int(stream.y[t]))
+        booster.feedback(d, d["shown"] == int(stream.y[t]))
         rounds.append(d)
     return rounds
 
@@ -122,18 +123,18 @@ def test_bandit_bbm(seed, grain):
 
 @pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.plain), 1, 2, 3])
 def test_bin_bandit(seed):
-    from edgewise import BinBandit
+    import edgewise as ew
 
     seed = 760 + seed
     stream = random_stream(seed)
     tree, known = drawn_tree(seed, stream)
-    model = BinBandit(tree, learners(seed), edge=0.2, exploration=0.3, step=0.5, random_state=seed)
+    model = ew.BinBandit(tree, learners(seed), edge=0.2, exploration=0.3, step=0.5, random_state=seed)
     trace = model.trace(stream.table(), stream.y)
     moments = RunningMoments(stream.counts[0])
     kits = [plain_trees(stream, moments, model.parameters_, labels=2, **known) for _ in range(stream.k)]
     groups = [[kit[i] for kit in kits] for i in range(learners(seed))]
     scales = model.parameters_.importance_scale.tolist()
-    booster = reference.BinBandit(stream.k, groups, moments, scales=scales, edge=0.2, step=0.5)
+    booster = BinBandit(stream.k, groups, moments, scales=scales, edge=0.2, step=0.5)
     assert_same_rounds(trace, replay(stream, booster, trace))
     assert_same_trees(model, [tree for group in groups for tree in group], stream.columns, stream.k)
     assert_close(model.learner_weights_, booster.alpha)
@@ -185,7 +186,7 @@ def test_late_feedback_learns_from_the_votes_as_they_were_cast(seed, linear, pla
         while done < len(due) and due[done] in waiting:
             answered, twin = waiting.pop(due[done])
             model.feedback(answered, bool(answered.label == stream.y[due[done]]))
-            booster.feedback(twin, int(stream.y[due[done]]))
+            booster.feedback(twin, twin["shown"] == stream.y[due[done]])
             assert answered.cast.taught[0].tolist() == twin["targets"]
             assert_close(answered.cast.importances[0], twin["importances"])
             done += 1

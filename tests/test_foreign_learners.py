@@ -280,7 +280,7 @@ def test_feedback_that_comes_late():
             waiting.append((decision, plain, int(stream.y[t])))
         for decision, plain, y in reversed(waiting):
             model.feedback(decision, decision.label == y)
-            twin.feedback(plain, y)
+            twin.feedback(plain, plain["shown"] == y)
     assert_close(model.learner_weights_, twin.alpha)
 
 

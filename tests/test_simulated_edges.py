@@ -13,6 +13,7 @@ import pytest
 
 from edgewise import reference
 from edgewise.reference import RunningMoments
+from edgewise.reference.adaboost_olm import cost_matrix
 from edgewise.theory.potentials import asymptotic_error
 from tests.test_twin_boosters import Scripted, assert_close, assert_same_rounds
 
@@ -119,9 +120,7 @@ def test_empirical_edges_are_the_true_ones(adaptive_run):
         scores = np.zeros((len(y), k))
         for j in range(i):
             scores[np.arange(len(y)), votes[:, j]] += trace.learner_weights[:, j]
-        costs = np.array(
-            [reference.cost_matrix("logistic", s)[label] for s, label in zip(scores.tolist(), y, strict=True)]
-        )
+        costs = np.array([cost_matrix("logistic", s)[label] for s, label in zip(scores.tolist(), y, strict=True)])
         assert_close(costs[np.arange(len(y)), y], right[:, i])
         paid = costs[np.arange(len(y)), votes[:, i]]
         steps = math.sqrt(((paid - edge * right[:, i]) ** 2).sum())

@@ -38,21 +38,7 @@ def softmax(scores: Sequence[float]) -> list[float]:
 
 
 def surrogate_loss(loss: str, scores: Sequence[float], label: int) -> float:
-    """L^r(s) with r = label: (8), (36), (39), or the softmax loss.
-
-    Parameters
-    ----------
-    loss : {"logistic", "exponential", "square_hinge", "softmax"}
-        The loss.
-    scores : sequence of float
-        s, one for each label.
-    label : int
-        The true label.
-
-    Returns
-    -------
-    float
-    """
+    """L^r(s) with r = label: (8), (36), (39), or the softmax loss."""
     if loss == SOFTMAX:
         return math.log(sum(math.exp(s - scores[label]) for s in scores))
     total = 0.0
@@ -70,19 +56,7 @@ def surrogate_loss(loss: str, scores: Sequence[float], label: int) -> float:
 
 
 def cost_matrix(loss: str, scores: Sequence[float]) -> list[list[float]]:
-    """C(r, l) for every true label r and vote l: (9), (37), (40), or the gradient of the softmax loss.
-
-    Parameters
-    ----------
-    loss : {"logistic", "exponential", "square_hinge", "softmax"}
-        The loss.
-    scores : sequence of float
-        s, one for each label.
-
-    Returns
-    -------
-    list of list of float
-    """
+    """C(r, l) for every true label r and vote l: (9), (37), (40), or the gradient of the softmax loss."""
     k = len(scores)
     if loss == SOFTMAX:
         shares = softmax(scores)

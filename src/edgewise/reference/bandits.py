@@ -6,7 +6,7 @@ AISTATS 2019, and the booster that they compare with.
 | rho, p_t of (2) | `rate`, `distribution` |
 | the estimate of the 0-1 loss, (3), (4) | `simple_loss_estimate`, `loss_estimate` |
 | the random cost vector, (5) | `random_costs`; column r of the matrix is the cost vector if r is right |
-| C_t^i, (9), (10) | `cost_matrix` of `BanditBBM` and of `AdaBandit` |
+| C_t^i, (9), (10) | `_cost_matrix` of `BanditBBM` and of `AdaBandit` |
 | alpha_t^i, (11) | `alpha`, `AdaBandit._update_weight` |
 | v_t^i, line 17 | exp(-`losses`) |
 | label and importance that stand for a cost vector, Appendix B.3 | `target_and_importance` |
@@ -35,15 +35,15 @@ def distribution(guess: int, rate: Any, k: int) -> list[Any]:
     return [1 - rate if l == guess else rate / (k - 1) for l in range(k)]
 
 
-def loss_estimate(k: int, y: int, guess: int, shown: int, p: Sequence[Any]) -> list[Any]:
-    """l-hat of (4), term by term."""
+def loss_estimate(k: int, y: int | None, guess: int, shown: int, p: Sequence[Any]) -> list[Any]:
+    """l-hat of (4), term by term; y is any label that was not shown if the shown one is wrong."""
     return [
         (shown == y) * (y != i) * (guess != i) / p[shown] + (shown == guess) * (guess != y) * (guess == i) / p[shown]
         for i in range(k)
     ]
 
 
-def simple_loss_estimate(k: int, y: int, shown: int, p: Sequence[Any]) -> list[Any]:
+def simple_loss_estimate(k: int, y: int | None, shown: int, p: Sequence[Any]) -> list[Any]:
     """l-hat of (3)."""
     return [(shown == y) / p[shown] * (1 if i != shown else 0) for i in range(k)]
 
@@ -117,18 +117,19 @@ class BanditBooster:
         decision["shown"] = explore(decision["guess"], rate, self.k, uniforms[1])  # lines 9, 10
         return decision
 
-    def feedback(self, decision: dict, y: int) -> None:
+    def feedback(self, decision: dict, correct: bool) -> None:
         """Lines 11 to 17.
 
         Parameters
         ----------
         decision : dict
             What `decide` returned; it takes up what is learned.
-        y : int
-            The label, of which only whether it is the one shown is used.
+        correct : bool
+            Whether the label that was shown is right.
         """
         k, guess, shown = self.k, decision["guess"], decision["shown"]
-        decision["correct"] = shown == y  # line 11
+        decision["correct"] = correct  # line 11
+        y = shown if correct else None
         p = distribution(guess, decision["rate"], k)
         lhat = (
             simple_loss_estimate(k, y, shown, p) if self.estimate == "simple" else loss_estimate(k, y, guess, shown, p)
@@ -139,10 +140,9 @@ class BanditBooster:
         self.t += 1
         decision["targets"], decision["importances"] = [], []
         for i, learner in enumerate(self.learners):
-            costs = random_costs(self.cost_matrix(i, decision), lhat)  # line 14
-            known = shown if decision["correct"] else None
+            costs = random_costs(self._cost_matrix(i, decision), lhat)  # line 14
             costs = clip_and_round(costs, self.cost_clip, self.cost_grain)
-            target, w = target_and_importance(costs, known, decision["uniforms"][2 + i])
+            target, w = target_and_importance(costs, y, decision["uniforms"][2 + i])
             w = self._importance(i, w / self.importance_bound)
             decision["targets"].append(target)
             decision["importances"].append(w)
@@ -150,20 +150,8 @@ class BanditBooster:
             self.losses[i] += lhat[decision["experts"][i]]  # line 17
             learner.update(decision["numeric"], decision["nominal"], target, w * self.scales[i])  # lines 15, 16
 
-    def cost_matrix(self, i: int, decision: dict) -> list[list[float]]:
-        """C of learner i = 0, ..., N - 1, as C[l][r].
-
-        Parameters
-        ----------
-        i : int
-            The learner.
-        decision : dict
-            What `decide` returned.
-
-        Returns
-        -------
-        list of list of float
-        """
+    def _cost_matrix(self, i: int, decision: dict) -> list[list[float]]:
+        """C of learner i = 0, ..., N - 1, as C[l][r]."""
         raise NotImplementedError
 
     def _vote(self, numeric: Sequence[float], nominal: Sequence[int]) -> dict:
@@ -201,13 +189,8 @@ class BanditBBM(BanditBooster):
     def _follow(self, decision: dict, uniform: float) -> int:
         return decision["experts"][-1]  # line 7
 
-    def cost_matrix(self, i: int, decision: dict) -> list[list[float]]:
-        """C of (9). Parameters are those of `BanditBooster.cost_matrix`.
-
-        Returns
-        -------
-        list of list of float
-        """
+    def _cost_matrix(self, i: int, decision: dict) -> list[list[float]]:
+        """C of (9)."""
         to_go, s, labels = len(self.learners) - 1 - i, decision["scores"][i], range(self.k)
         return [[float(self.phi(to_go, r, add_vote(s, l))) for r in labels] for l in labels]
 
@@ -248,13 +231,8 @@ class AdaBandit(BanditBooster):
             return decision["experts"][olm.draw_expert(v, uniform)]  # line 7
         return olm.weighted_vote(v, decision["experts"], self.k)
 
-    def cost_matrix(self, i: int, decision: dict) -> list[list[float]]:
-        """C of (10). Parameters are those of `BanditBooster.cost_matrix`.
-
-        Returns
-        -------
-        list of list of float
-        """
+    def _cost_matrix(self, i: int, decision: dict) -> list[list[float]]:
+        """C of (10)."""
         by_right = olm.cost_matrix(self.loss, decision["scores"][i])
         return [[by_right[r][l] for r in range(self.k)] for l in range(self.k)]
 
@@ -289,21 +267,7 @@ class BinBandit:
         self.alpha = [[1.0 / len(self.learners)] * self.k for _ in self.learners]
 
     def decide(self, numeric: Sequence[float], nominal: Sequence[int], rate: float, uniforms: Sequence[float]) -> dict:
-        """Guess the class of the largest weighted vote, and explore.
-
-        Parameters
-        ----------
-        numeric, nominal : sequence
-            Features of the example.
-        rate : float
-            rho.
-        uniforms : sequence of float
-            Draws from [0, 1), of which the second is used.
-
-        Returns
-        -------
-        dict
-        """
+        """Guess the class of the largest weighted vote, and explore by the second of the draws."""
         h = [[2.0 * learner.predict_proba(numeric, nominal)[1] - 1.0 for learner in group] for group in self.learners]
         scores = [[0.0] * self.k]
         for alpha, votes in zip(self.alpha, h, strict=True):
@@ -314,18 +278,10 @@ class BinBandit:
         example = {"numeric": numeric, "nominal": nominal, "rate": rate}
         return example | {"h": h, "experts": experts, "guess": guess, "shown": shown}
 
-    def feedback(self, decision: dict, y: int) -> None:
-        """Let the learners of the class shown learn whether it is right.
-
-        Parameters
-        ----------
-        decision : dict
-            What `decide` returned; it takes up what is learned.
-        y : int
-            The label, of which only whether it is the one shown is used.
-        """
+    def feedback(self, decision: dict, correct: bool) -> None:
+        """Let the learners of the class shown learn whether it is right."""
         r = decision["shown"]
-        correct = decision["correct"] = r == y
+        decision["correct"] = correct
         sign = 1.0 if correct else -1.0
         odds = 1.0 / distribution(decision["guess"], decision["rate"], self.k)[r]
         h = [row[r] for row in decision["h"]]

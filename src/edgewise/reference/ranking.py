@@ -46,25 +46,7 @@ def set_potential(loss: str, m: int, s: Scores, Y: Labels, edge: float) -> float
 
 
 def potential_costs(loss: str, m: int, s: Scores, Y: Labels, edge: float) -> list[float]:
-    """c[l] = phi^m(s + e_l) of (2), with m learners to go.
-
-    Parameters
-    ----------
-    loss : {"rank", "hinge"}
-        The loss.
-    m : int
-        N - i.
-    s : sequence of float
-        Scores of the learners before.
-    Y : collection of int
-        The relevant labels.
-    edge : float
-        gamma.
-
-    Returns
-    -------
-    list of float
-    """
+    """c[l] = phi^m(s + e_l) of (2), with m learners to go."""
     phi = potential(lambda state: LOSSES[loss](state, Y), set_baseline(len(s), Y, edge))
     return [phi(m, add_vote(tuple(s), l)) for l in range(len(s))]
 

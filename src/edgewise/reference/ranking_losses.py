@@ -27,51 +27,22 @@ def mean_over_pairs(s: Scores, Y: Labels, loss: Callable[[float], float]) -> flo
 
 
 def rank_loss(s: Scores, Y: Labels) -> float:
-    """L_rnk^Y: the share of pairs that are ranked wrongly; a tie is half wrong.
-
-    Parameters
-    ----------
-    s : sequence of float
-        Scores of the labels.
-    Y : collection of int
-        The relevant labels.
-
-    Returns
-    -------
-    float
-    """
+    """L_rnk^Y: the share of pairs that are ranked wrongly; a tie is half wrong."""
     return mean_over_pairs(s, Y, lambda gap: 1.0 if gap > 0 else 0.5 if gap == 0 else 0.0)
 
 
 def hinge_loss(s: Scores, Y: Labels) -> float:
-    """L_hinge^Y. Parameters are those of `rank_loss`.
-
-    Returns
-    -------
-    float
-    """
+    """L_hinge^Y."""
     return mean_over_pairs(s, Y, lambda gap: max(0.0, 1.0 + gap))
 
 
 def logistic_loss(s: Scores, Y: Labels) -> float:
-    """L_log^Y. Parameters are those of `rank_loss`.
-
-    Returns
-    -------
-    float
-    """
+    """L_log^Y."""
     return mean_over_pairs(s, Y, lambda gap: math.log(1.0 + math.exp(gap)))
 
 
 def logistic_costs(s: Scores, Y: Labels) -> list[float]:
-    """The gradient (8) of the logistic loss.
-
-    Parameters are those of `rank_loss`.
-
-    Returns
-    -------
-    list of float
-    """
+    """The gradient (8) of the logistic loss."""
     k = len(s)
     c = [0.0] * k
     for l in range(k):
