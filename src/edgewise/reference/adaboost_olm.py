@@ -33,6 +33,7 @@ SOFTMAX = "softmax"
 
 
 def softmax(scores: Sequence[float]) -> list[float]:
+    """e^s(l) over the sum of e^s."""
     e = [math.exp(s - max(scores)) for s in scores]
     return [x / sum(e) for x in e]
 
