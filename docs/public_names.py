@@ -28,6 +28,7 @@ MODULES = (
     "edgewise.off_policy",
     "edgewise.evaluation",
     "edgewise.river",
+    "edgewise.reference",
 )
 ELSEWHERE = re.compile(r"Parameters(?:\s+and\s+attributes)?\s+are\s+those\s+of\s+`(?:\w+\.)*(\w+)`")
 

@@ -16,20 +16,20 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import edgewise as ew
+from edgewise import reference
+from edgewise.reference import cost_tree
 from edgewise.theory.cost_matrices import first_costs, pairwise_step
-from tests.naive import batch as naive
-from tests.naive import cost_tree as naive_tree
 from tests.simulated_learners import Grudging, Guessing, Memory
 from tests.small_streams import mixed_stream
 
 BOOSTERS = [ew.AdaBoostMM, ew.AdaBoostM1, ew.AdaBoostMH, ew.SAMME]
 BY_LOSS = partial(ew.AdaBoostMM, weighting="loss")
 TWINS = [
-    (ew.AdaBoostMM, naive.adaboost_mm),
-    (BY_LOSS, partial(naive.adaboost_mm, by_loss=True)),
-    (ew.AdaBoostM1, naive.adaboost_m1),
-    (ew.AdaBoostMH, naive.adaboost_mh),
-    (ew.SAMME, naive.samme),
+    (ew.AdaBoostMM, reference.adaboost_mm),
+    (BY_LOSS, partial(reference.adaboost_mm, by_loss=True)),
+    (ew.AdaBoostM1, reference.adaboost_m1),
+    (ew.AdaBoostMH, reference.adaboost_mh),
+    (ew.SAMME, reference.samme),
 ]
 
 
@@ -47,6 +47,18 @@ def stages_agree(model, X, y, sample_weight=None):
 # Twins
 
 
+def plain_learner(tree, X, weights):
+    """The tree with 4 leaves in plain Python, on these rows."""
+    rows = tree.prepare(X, weights)
+    codes = rows.codes.tolist()
+
+    def learn(costs):
+        grown = cost_tree.grow(codes, rows.bins.n_bins.tolist(), rows.bins.nominal.tolist(), costs, 4, 1)
+        return [cost_tree.predict(grown, row) for row in zip(*codes, strict=True)]
+
+    return learn
+
+
 @pytest.mark.plain
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("k", [2, 3, 5])
@@ -59,20 +71,13 @@ def test_booster_is_its_twin(booster, twin, k, weighted):
     tree = ew.CostTree(max_leaves=4, max_bins=6)
     rounds = 6
     model = booster(tree, rounds).fit(X, y, sample_weight=weights if weighted else None)
-    rows = tree.prepare(X, weights)
-    codes = rows.codes.tolist()
-
-    def learn(costs):
-        grown = naive_tree.grow(codes, rows.bins.n_bins.tolist(), rows.bins.nominal.tolist(), costs, 4, 1)
-        return [naive_tree.answer(grown, row) for row in zip(*codes, strict=True)]
-
-    told, perfect = twin(labels, k, weights.tolist(), learn, rounds)
-    if not told:
+    played, perfect = twin(labels, k, weights.tolist(), plain_learner(tree, X, weights), rounds)
+    if not played:
         assert model.stopped_ == "edge"
         assert len(model.estimators_) == 1
         return
-    edges, alphas, errors, bounds, votes = zip(*told, strict=True)
-    n = len(told)
+    edges, alphas, errors, bounds, votes = zip(*played, strict=True)
+    n = len(played)
     assert len(model.estimators_) == n + perfect
     assert model.stopped_ == ("perfect" if perfect else "rounds" if n == rounds else "edge")
     np.testing.assert_allclose(model.edges_[:n], edges, rtol=1e-9)

@@ -8,6 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from edgewise.reference import bandits as reference
+from edgewise.reference.adaboost_olm import cost_matrix
+from edgewise.reference.online_mbbm import add_vote, zero_one_potential
 from edgewise.theory.bandit_estimates import (
     FULL,
     SIMPLE,
@@ -22,9 +25,6 @@ from edgewise.theory.bandit_estimates import (
 )
 from edgewise.theory.losses import LOSSES
 from edgewise.theory.potentials import mixed_costs, zero_one_potentials
-from tests.naive import bandit as naive
-from tests.naive.losses import cost_matrix
-from tests.naive.potentials import plus, recursion
 
 pytestmark = pytest.mark.plain
 CASES = [(k, y, guess) for k in range(2, 7) for y in range(k) for guess in range(k)]
@@ -34,11 +34,11 @@ CASES = [(k, y, guess) for k in range(2, 7) for y in range(k) for guess in range
 def test_the_estimates_average_to_the_zero_one_loss_exactly(k, y, guess):
     """Lemma A.1 by enumeration in rational numbers, and the kernel beside the formula for every draw."""
     for rate in (Fraction(1, 1000), Fraction(1, 10), Fraction(9, 10)):
-        p = naive.distribution(guess, rate, k)
+        p = reference.distribution(guess, rate, k)
         assert sum(p) == 1
         truth = [Fraction(i != y) for i in range(k)]
-        full = [naive.estimate(k, y, guess, shown, p) for shown in range(k)]
-        simple = [naive.simple_estimate(k, y, shown, p) for shown in range(k)]
+        full = [reference.loss_estimate(k, y, guess, shown, p) for shown in range(k)]
+        simple = [reference.simple_loss_estimate(k, y, shown, p) for shown in range(k)]
         for kind, estimates in ((FULL, full), (SIMPLE, simple)):
             average = [sum(p[shown] * estimates[shown][i] for shown in range(k)) for i in range(k)]
             assert average == truth
@@ -67,7 +67,7 @@ def test_random_costs_average_to_the_true_ones(loss, kind):
             mean += share * out
             mean_right += share * right_cost(LOSSES[loss], scores, kept, room)
             matrix = np.array(cost_matrix(loss, scores.tolist()))
-            np.testing.assert_allclose(out, naive.random_costs(matrix.T, 1.0 - kept), rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(out, reference.random_costs(matrix.T, 1.0 - kept), rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(mean, truth, rtol=1e-9, atol=1e-9)
         assert mean_right == pytest.approx(truth[y], rel=1e-9)
 
@@ -76,14 +76,14 @@ def test_random_costs_average_to_the_true_ones(loss, kind):
 def test_costs_from_potentials_average_to_the_true_ones(seed):
     rng = np.random.default_rng(seed)
     k, n, edge = int(rng.integers(2, 5)), 6, float(rng.uniform(0.05, 0.4))
-    tables, phi = zero_one_potentials(k, n, edge, 8), recursion(k, edge)
+    tables, phi = zero_one_potentials(k, n, edge, 8), zero_one_potential(k, edge)
     for _ in range(12):
         to_go = int(rng.integers(0, n))
         votes = tuple(int(v) for v in rng.multinomial(n - 1 - to_go, np.full(k, 1.0 / k)))
         kept, costs = rng.normal(0, 3, k), np.zeros(k)
         right = mixed_costs(tables, to_go, np.array(votes, float), kept, costs)
-        matrix = [[phi(to_go, r, plus(votes, l)) for r in range(k)] for l in range(k)]
-        np.testing.assert_allclose(costs, naive.random_costs(matrix, 1.0 - kept), atol=1e-11)
+        matrix = [[phi(to_go, r, add_vote(votes, l)) for r in range(k)] for l in range(k)]
+        np.testing.assert_allclose(costs, reference.random_costs(matrix, 1.0 - kept), atol=1e-11)
         assert right == pytest.approx(sum(kept[r] * matrix[r][r] for r in range(k)), abs=1e-11)
         y, guess, rate, mean = int(rng.integers(k)), int(rng.integers(k)), 0.2, np.zeros(k)
         for shown in range(k):
@@ -98,7 +98,7 @@ def test_exploration_shows_every_label_as_often_as_its_propensity():
     for guess in range(k):
         shown = np.array([explored(guess, rate, k, (i + 0.5) / n) for i in range(n)])
         counts = np.bincount(shown, minlength=k) / n
-        np.testing.assert_allclose(counts, naive.distribution(guess, rate, k), atol=1e-12)
+        np.testing.assert_allclose(counts, reference.distribution(guess, rate, k), atol=1e-12)
     assert explored(1, 0.5, 3, math.nextafter(0.5, 0.0)) == 2
     assert explored(1, 0.5, 2, math.nextafter(0.5, 0.0)) == 0
 
@@ -107,7 +107,7 @@ def test_costs_are_clipped_and_rounded():
     out = np.zeros(4)
     tamed(np.array([-250.0, 0.126, -0.125, 99.999]), 100.0, 0.01, out)
     np.testing.assert_allclose(out, [-100.0, 0.13, -0.12, 100.0])
-    assert out.tolist() == naive.tame([-250.0, 0.126, -0.125, 99.999], 100.0, 0.01)
+    assert out.tolist() == reference.clip_and_round([-250.0, 0.126, -0.125, 99.999], 100.0, 0.01)
     tamed(np.array([-250.0, 0.126, -0.125, 99.999]), math.inf, 0.0, out)
     assert out.tolist() == [-250.0, 0.126, -0.125, 99.999]
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.naive import bandit as naive
-from tests.naive.linear import SoftmaxRegression
-from tests.naive.ranking import SetLogistic
-from tests.naive.tree import Moments
+from edgewise import reference
+from edgewise.reference import RunningMoments
+from edgewise.reference.bandits import BinBandit
+from edgewise.reference.linear import BinaryRelevance, SoftmaxRegression
 from tests.test_twin_boosters import assert_close, assert_same_trees, drawn_tree, learners
-from tests.test_twin_tree import Stream, naive_trees, random_stream
+from tests.test_twin_tree import Stream, plain_trees, random_stream
 
 # Learner weights stay away from 0: a wrong label that was explored moves them by a rounding error, and at 0 that alone
 # would decide an expert's label.
@@ -28,28 +28,28 @@ ADA = {
 }
 
 
-def ada_pair(name: str, seed: int, stream: Stream) -> tuple[Any, naive.AdaBandit, list[Any]]:
+def ada_pair(name: str, seed: int, stream: Stream) -> tuple[Any, reference.AdaBandit, list[Any]]:
     from edgewise import AdaBandit
 
     tree, known = drawn_tree(seed, stream)
     model = AdaBandit(tree, learners(seed), exploration=0.2, random_state=seed, **ADA[name])
     model._begin(model._rows(stream.table(), stream.k).columns, stream.k)  # draws the trees' constants
-    moments = Moments(stream.counts[0])
-    trees = naive_trees(stream, moments, model.parameters_, **known)
-    booster = naive.AdaBandit(
+    moments = RunningMoments(stream.counts[0])
+    trees = plain_trees(stream, moments, model.parameters_, **known)
+    booster = reference.AdaBandit(
         stream.k,
         trees,
         moments,
         scales=model.parameters_.importance_scale.tolist(),
-        simple=model.estimate == "simple",
-        clip=model.cost_clip,
-        grain=model.cost_grain,
+        estimate=model.estimate,
+        cost_clip=model.cost_clip,
+        cost_grain=model.cost_grain,
         loss=model.loss,
         vote=model.vote,
         follow=model.follow,
-        full_step=model.step == "full",
-        power=model.importance_power,
-        normalize=model.normalize_importance,
+        step=model.step,
+        importance_power=model.importance_power,
+        normalize_importance=model.normalize_importance,
         weight_range=model.weight_range,
         first_weight=model.first_weight,
     )
@@ -61,7 +61,7 @@ def replay(stream: Stream, booster: Any, trace: Any) -> list[dict]:
     rounds = []
     for t in range(len(stream.y)):
         d = booster.decide(*stream.row(t), float(trace.rates[t]), trace.uniforms[t].tolist())
-        booster.feedback(d, int(stream.y[t]))
+        booster.feedback(d, d["shown"] == int(stream.y[t]))
         rounds.append(d)
     return rounds
 
@@ -71,7 +71,7 @@ def assert_same_rounds(trace: Any, rounds: list[dict]) -> None:
     assert trace.shown.tolist() == [d["shown"] for d in rounds]
     assert trace.correct.tolist() == [d["correct"] for d in rounds]
     assert trace.experts.tolist() == [d["experts"] for d in rounds]
-    assert trace.taught.tolist() == [d["taught"] for d in rounds]
+    assert trace.taught.tolist() == [d["targets"] for d in rounds]
     assert_close(trace.importances, [d["importances"] for d in rounds])
 
 
@@ -101,11 +101,18 @@ def test_bandit_bbm(seed, grain):
     tree, known = drawn_tree(seed, stream)
     model = BanditBBM(tree, learners(seed), edge=0.2, exploration=0.15, cost_grain=grain, random_state=seed)
     trace = model.trace(stream.table(), stream.y)
-    moments = Moments(stream.counts[0])
-    trees = naive_trees(stream, moments, model.parameters_, **known)
+    moments = RunningMoments(stream.counts[0])
+    trees = plain_trees(stream, moments, model.parameters_, **known)
     scales = model.parameters_.importance_scale.tolist()
-    booster = naive.BanditBBM(
-        stream.k, trees, moments, scales=scales, edge=0.2, clip=100.0, grain=grain, bound=model.importance_bound
+    booster = reference.BanditBBM(
+        stream.k,
+        trees,
+        moments,
+        scales=scales,
+        edge=0.2,
+        cost_clip=100.0,
+        cost_grain=grain,
+        importance_bound=model.importance_bound,
     )
     rounds = replay(stream, booster, trace)
     assert trace.votes.tolist() == [d["votes"] for d in rounds]
@@ -116,25 +123,25 @@ def test_bandit_bbm(seed, grain):
 
 @pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.plain), 1, 2, 3])
 def test_bin_bandit(seed):
-    from edgewise import BinBandit
+    import edgewise as ew
 
     seed = 760 + seed
     stream = random_stream(seed)
     tree, known = drawn_tree(seed, stream)
-    model = BinBandit(tree, learners(seed), edge=0.2, exploration=0.3, step=0.5, random_state=seed)
+    model = ew.BinBandit(tree, learners(seed), edge=0.2, exploration=0.3, step=0.5, random_state=seed)
     trace = model.trace(stream.table(), stream.y)
-    moments = Moments(stream.counts[0])
-    kits = [naive_trees(stream, moments, model.parameters_, labels=2, **known) for _ in range(stream.k)]
+    moments = RunningMoments(stream.counts[0])
+    kits = [plain_trees(stream, moments, model.parameters_, labels=2, **known) for _ in range(stream.k)]
     groups = [[kit[i] for kit in kits] for i in range(learners(seed))]
     scales = model.parameters_.importance_scale.tolist()
-    booster = naive.BinBandit(stream.k, groups, moments, scales=scales, edge=0.2, step=0.5)
+    booster = BinBandit(stream.k, groups, moments, scales=scales, edge=0.2, step=0.5)
     assert_same_rounds(trace, replay(stream, booster, trace))
     assert_same_trees(model, [tree for group in groups for tree in group], stream.columns, stream.k)
     assert_close(model.learner_weights_, booster.alpha)
 
 
 @pytest.mark.parametrize(
-    ("linear", "plain"), [("SoftmaxRegression", SoftmaxRegression), ("BinaryRelevance", SetLogistic)]
+    ("linear", "plain"), [("SoftmaxRegression", SoftmaxRegression), ("BinaryRelevance", BinaryRelevance)]
 )
 @pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.plain), 1, 2])
 def test_late_feedback_learns_from_the_votes_as_they_were_cast(seed, linear, plain):
@@ -154,22 +161,22 @@ def test_late_feedback_learns_from_the_votes_as_they_were_cast(seed, linear, pla
     for t in range(len(stream.y)):
         decision = model.decide(table[t], classes=labels)
         if booster is None:
-            moments = Moments(stream.counts[0])
-            trees = naive_trees(stream, moments, model.parameters_, **known)
+            moments = RunningMoments(stream.counts[0])
+            trees = plain_trees(stream, moments, model.parameters_, **known)
             team = [plain(stream.k, moments), *trees[1:]]
-            booster = naive.AdaBandit(
+            booster = reference.AdaBandit(
                 stream.k,
                 team,
                 moments,
                 scales=model.parameters_.importance_scale.tolist(),
-                clip=model.cost_clip,
-                grain=model.cost_grain,
+                cost_clip=model.cost_clip,
+                cost_grain=model.cost_grain,
                 loss=model.loss,
                 vote="probability",
                 follow="vote",
-                full_step=True,
-                power=0.5,
-                normalize=True,
+                step="full",
+                importance_power=0.5,
+                normalize_importance=True,
                 weight_range=RANGE,
                 first_weight=0.1,
             )
@@ -179,8 +186,8 @@ def test_late_feedback_learns_from_the_votes_as_they_were_cast(seed, linear, pla
         while done < len(due) and due[done] in waiting:
             answered, twin = waiting.pop(due[done])
             model.feedback(answered, bool(answered.label == stream.y[due[done]]))
-            booster.feedback(twin, int(stream.y[due[done]]))
-            assert answered.cast.taught[0].tolist() == twin["taught"]
+            booster.feedback(twin, twin["shown"] == stream.y[due[done]])
+            assert answered.cast.taught[0].tolist() == twin["targets"]
             assert_close(answered.cast.importances[0], twin["importances"])
             done += 1
     assert done > 0.8 * len(due)

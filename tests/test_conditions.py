@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from edgewise.theory import conditions
 from edgewise.theory.conditions import CONDITIONS, EDGE_OVER_RANDOM, M1, MH, MR, SAMME, Condition, HypothesisSpace
-from tests.naive import conditions as naive
+from tests import condition_programs as programs
 
 
 def random_space(seed: int, skill: float = 0.5) -> HypothesisSpace:
@@ -25,13 +25,13 @@ def random_space(seed: int, skill: float = 0.5) -> HypothesisSpace:
 
 
 def baseline_of(condition: Condition, space: HypothesisSpace, edge: float) -> np.ndarray:
-    rows = [naive.baseline_row(condition.name, space.n_classes, int(y), edge) for y in space.labels]
+    rows = [programs.condition_baseline(condition.name, space.n_classes, int(y), edge) for y in space.labels]
     return np.array(rows)
 
 
 def excess(space: HypothesisSpace, costs: np.ndarray, baseline: np.ndarray) -> np.ndarray:
     """C . (1_h - B) for each h, spelled out."""
-    return np.array([(costs * (naive.indicator(h, space.n_classes) - baseline)).sum() for h in space.predictions])
+    return np.array([(costs * (programs.indicator(h, space.n_classes) - baseline)).sum() for h in space.predictions])
 
 
 # ---- against the definitions
@@ -44,7 +44,7 @@ def test_largest_edge_is_where_cost_matrices_begin_to_win(condition: Condition, 
     best = conditions.largest_edge(space, condition)
     for step in (-1e-4, 1e-4):
         baseline = baseline_of(condition, space, best.value + step)
-        won = naive.violation(condition.name, space.predictions, space.labels, baseline)
+        won = programs.violation(condition.name, space.predictions, space.labels, baseline)
         assert (won > 1e-6) == (step > 0)
 
 
@@ -56,7 +56,7 @@ def test_both_sides_of_the_duality_are_shown(condition: Condition, seed: int) ->
     best = conditions.largest_edge(space, condition)
     assert best.mixture.min() >= 0.0
     assert best.mixture.sum() == pytest.approx(1.0, abs=1e-12)
-    assert naive.in_cone(condition.name, best.costs, space.labels)
+    assert programs.in_cone(condition.name, best.costs, space.labels)
     for edge in (best.value, best.value + 0.01, best.value + 0.5):
         beaten = excess(space, best.costs, baseline_of(condition, space, edge))
         assert beaten.min() == pytest.approx(edge - best.value, abs=1e-8)
@@ -68,7 +68,7 @@ def test_both_sides_of_the_duality_are_shown(condition: Condition, seed: int) ->
     for _ in range(20):
         by_rank = rng.exponential(size=(space.n_examples, len(rays))) @ rays
         costs = np.array([np.roll(row, y) for row, y in zip(by_rank, space.labels, strict=True)])
-        assert naive.in_cone(condition.name, costs, space.labels)
+        assert programs.in_cone(condition.name, costs, space.labels)
         assert (costs * difference).sum() <= 1e-8
 
 
@@ -80,11 +80,11 @@ def test_verdict_agrees_with_the_definition(seed: int, edge: float) -> None:
         verdict = conditions.check(space, condition, edge=edge)
         if abs(verdict.slack) < 1e-6:
             continue  # on the border, where the solvers' rounding decides
-        assert verdict.holds == naive.holds(condition.name, space.predictions, space.labels, space.n_classes, edge)
+        assert verdict.holds == programs.holds(condition.name, space.predictions, space.labels, space.n_classes, edge)
         assert (verdict.costs is None) == verdict.holds
         assert (verdict.mixture is None) != verdict.holds
         if verdict.costs is not None:
-            assert naive.in_cone(condition.name, verdict.costs, space.labels)
+            assert programs.in_cone(condition.name, verdict.costs, space.labels)
             assert excess(space, verdict.costs, baseline_of(condition, space, edge)).min() > 0.0
 
 
@@ -93,12 +93,12 @@ def test_margin_and_wrong_votes_against_a_grid_of_mixtures(seed: int) -> None:
     space = random_space(seed, skill=0.6)
     space = HypothesisSpace(space.predictions[:3], space.labels, space.n_classes)
     k = space.n_classes
-    grid = naive.grid_mixtures(len(space.predictions), 60)
+    grid = programs.grid_mixtures(len(space.predictions), 60)
     best = conditions.boostability(space).margin
-    seen = max(naive.margin(space.predictions, space.labels, k, mixture) for mixture in grid)
+    seen = max(programs.margin(space.predictions, space.labels, k, mixture) for mixture in grid)
     # A point of the simplex has a grid point with every weight within 1/60 of its own.
     assert seen - 1e-9 <= best <= seen + 2 * 3 / 60
-    found = min(naive.largest_wrong_vote(space.predictions, space.labels, k, mixture) for mixture in grid)
+    found = min(programs.largest_wrong_vote(space.predictions, space.labels, k, mixture) for mixture in grid)
     value = conditions.largest_edge(space).value
     assert 1 - k * found - 1e-9 <= value <= 1 - k * (found - 3 / 60)
 
@@ -141,7 +141,7 @@ def test_samme_is_too_weak() -> None:
 
 def test_samme_example_fails_on_the_cost_matrix_of_the_paper() -> None:
     printed = np.array([[-1.0, 1.0, 0.0], [1.0, -1.0, 0.0]])
-    assert naive.in_cone("edge over random", printed, SAMME_EXAMPLE.labels)
+    assert programs.in_cone("edge over random", printed, SAMME_EXAMPLE.labels)
     for edge in (0.01, 0.3, 0.9):
         assert (excess(SAMME_EXAMPLE, printed, baseline_of(EDGE_OVER_RANDOM, SAMME_EXAMPLE, edge)) > 0).all()
 
@@ -172,7 +172,7 @@ def test_mh_is_too_strong(k: int, n: int, right: int) -> None:
         verdict = conditions.check(space, MH, edge=gamma)
         assert not verdict.holds
         # The paper's cost matrix, -1 on right labels: m (1/2 + gamma/2 - share) above the baseline, for every h.
-        costs = -naive.indicator(space.labels, k)
+        costs = -programs.indicator(space.labels, k)
         told = excess(space, costs, baseline_of(MH, space, gamma))
         np.testing.assert_allclose(told, n * (0.5 + gamma / 2 - share), atol=1e-12)
 
@@ -202,7 +202,7 @@ def random_baseline(space: HypothesisSpace, rng: np.random.Generator, edge: floa
     """A member of B_gamma^eor: on each example a mixture of corners that all hold one common wrong label."""
     rows = []
     for y in space.labels:
-        corners = naive.extreme_baselines(space.n_classes, int(y), edge)
+        corners = programs.edge_over_random_corners(space.n_classes, int(y), edge)
         common = (int(y) + 1 + int(rng.integers(space.n_classes - 1))) % space.n_classes
         corners = [corner for corner in corners if corner[common] > 0]
         rows.append(rng.dirichlet(np.ones(len(corners))) @ np.array(corners))
@@ -218,7 +218,7 @@ def test_theorem_1_any_edge_over_random_condition_suffices() -> None:
         baseline = random_baseline(space, rng, edge)
         verdict = conditions.check_baseline(space, baseline)
         assert verdict.edge == pytest.approx(edge, abs=1e-9)
-        won = naive.violation("edge over random", space.predictions, space.labels, baseline)
+        won = programs.violation("edge over random", space.predictions, space.labels, baseline)
         if abs(verdict.slack) > 1e-6:
             assert verdict.holds == (won <= 1e-8)
         if verdict.holds:
@@ -226,7 +226,7 @@ def test_theorem_1_any_edge_over_random_condition_suffices() -> None:
             assert conditions.boostability(space).margin >= edge - 1e-9
         else:
             assert verdict.costs is not None
-            assert naive.in_cone("edge over random", verdict.costs, space.labels)
+            assert programs.in_cone("edge over random", verdict.costs, space.labels)
             assert excess(space, verdict.costs, baseline).min() > 0
     assert 15 < met < 135  # both outcomes were seen
 
@@ -244,7 +244,7 @@ def test_theorem_2_a_boostable_space_meets_one_of_them() -> None:
         np.testing.assert_allclose(answer.baseline.sum(axis=1), 1.0, atol=1e-12)
         for row, y in zip(answer.baseline, space.labels, strict=True):
             assert row[y] - np.delete(row, y).max() == pytest.approx(answer.margin, abs=1e-9)
-        assert naive.violation("edge over random", space.predictions, space.labels, answer.baseline) <= 1e-8
+        assert programs.violation("edge over random", space.predictions, space.labels, answer.baseline) <= 1e-8
         assert conditions.check_baseline(space, answer.baseline).holds
     assert 20 < boostable < 110
 
@@ -269,7 +269,7 @@ def test_theorem_3_mr_is_condition_3_is_boostability(seed: int) -> None:
     for edge in (0.05, 0.3, margin - 1e-3, margin + 1e-3):
         if not 0 < edge < 1 or abs(edge - margin) < 1e-6:
             continue
-        held = naive.worst_baseline_violation(space.predictions, space.labels, space.n_classes, edge) <= 1e-8
+        held = programs.worst_baseline_violation(space.predictions, space.labels, space.n_classes, edge) <= 1e-8
         assert held == (margin >= edge)
         assert held == conditions.check(space, MR, edge=edge / 2).holds
 
@@ -277,9 +277,9 @@ def test_theorem_3_mr_is_condition_3_is_boostability(seed: int) -> None:
 def test_theorem_3_as_printed_asks_for_twice_the_margin() -> None:
     space = THIRDS
     assert conditions.boostability(space).margin == pytest.approx(1 / 3)
-    assert naive.worst_baseline_violation(space.predictions, space.labels, 3, 0.3) <= 1e-8
-    assert naive.holds("AdaBoost.MR", space.predictions, space.labels, 3, 0.15)
-    assert not naive.holds("AdaBoost.MR", space.predictions, space.labels, 3, 0.3)
+    assert programs.worst_baseline_violation(space.predictions, space.labels, 3, 0.3) <= 1e-8
+    assert programs.holds("AdaBoost.MR", space.predictions, space.labels, 3, 0.15)
+    assert not programs.holds("AdaBoost.MR", space.predictions, space.labels, 3, 0.3)
 
 
 @given(seed=st.integers(0, 10**6), skill=st.floats(0.0, 0.8))
@@ -287,14 +287,14 @@ def test_theorem_3_as_printed_asks_for_twice_the_margin() -> None:
 def test_what_is_not_boostable_comes_with_a_proof(seed: int, skill: float) -> None:
     space = random_space(seed, skill)
     answer = conditions.boostability(space)
-    reached = naive.margin(space.predictions, space.labels, space.n_classes, answer.mixture)
+    reached = programs.margin(space.predictions, space.labels, space.n_classes, answer.mixture)
     assert reached == pytest.approx(answer.margin, abs=1e-9)
     if answer.boostable:
         guesses = space.votes(answer.mixture).argmax(axis=1)
         assert guesses.tolist() == space.labels.tolist()
     else:
         assert answer.costs is not None
-        assert naive.in_cone("AdaBoost.MR", answer.costs, space.labels)
+        assert programs.in_cone("AdaBoost.MR", answer.costs, space.labels)
         assert np.abs(answer.costs).max() > 1e-3
         assert space.costs_of_hypotheses(answer.costs).min() >= -1e-9
 

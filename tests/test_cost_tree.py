@@ -17,7 +17,7 @@ from edgewise.learners.cost_tree.binned import BinnedTable
 from edgewise.learners.cost_tree.binning import encode, find_bins
 from edgewise.learners.cost_tree.bundles import FEW_ROWS, bundle
 from edgewise.learners.cost_tree.growing import goes_left
-from tests.naive import cost_tree as naive
+from edgewise.reference import cost_tree as reference
 
 
 def mixed_table(rng, n, missing=0.15):
@@ -48,7 +48,7 @@ def structure(tree, bins, node=0):
 
 def twin_of(binned, costs, max_leaves, min_leaf=1):
     bins = binned.bins
-    return naive.grow(
+    return reference.grow(
         binned.codes.tolist(), bins.n_bins.tolist(), bins.nominal.tolist(), costs.tolist(), max_leaves, min_leaf
     )
 
@@ -81,7 +81,7 @@ def test_thresholds_agree_with_the_twin(max_bins, weighted):
         values[rng.random(60) < 0.1] = np.nan
         weights = rng.integers(1, 4, 60).astype(float)
         bins = find_bins(Table(values[:, None], [Feature("x")]), max_bins, weights if weighted else None)
-        expected = naive.thresholds(values.tolist(), weights if weighted else np.ones(60), max_bins)
+        expected = reference.thresholds(values.tolist(), weights if weighted else np.ones(60), max_bins)
         assert bins.cuts.tolist() == expected
         codes = encode(bins, Table(values[:, None], [Feature("x")]))[0]
         for value, code in zip(values, codes, strict=True):
@@ -166,7 +166,7 @@ def test_histograms_are_exact(n):
         np.add.at(expected, binned.bins.start[f] + binned.codes[f, rows].astype(int), room.whole[rows])
     assert (hist == expected).all()
     assert room.whole[:, :4].sum(axis=0).max() < 2**61
-    by_hand = np.array(naive.whole_rows(costs.tolist()))
+    by_hand = np.array(reference.whole_costs(costs.tolist()))
     assert (room.whole[:, :4] == by_hand).all()
 
 
@@ -188,7 +188,7 @@ def test_tree_is_the_twins(kind, max_leaves, min_leaf):
         assert structure(tree, binned.bins) == expected
         votes = np.zeros(n, np.int64)
         growing.fill_votes(tree, binned.codes, votes)
-        assert votes.tolist() == [naive.answer(expected, codes) for codes in binned.codes.T.tolist()]
+        assert votes.tolist() == [reference.predict(expected, codes) for codes in binned.codes.T.tolist()]
 
 
 def test_large_trees_in_little_room_are_the_same(monkeypatch):

@@ -14,17 +14,17 @@ import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise import reference
 from edgewise.evaluation.ranking_measures import rank_loss
 from edgewise.loop.custom import NOTHING
 from edgewise.loop.extending import with_own
 from edgewise.loop.fingerprint import fingerprint
 from edgewise.loop.online_loop import run_chunk
+from edgewise.reference import RunningMoments
 from examples.own_learner import Centroids, NearestCentroid
 from examples.own_rule import OSBoost, Smooth
-from tests.naive import boosters as naive
-from tests.naive.own import Centroid
-from tests.naive.own import OSBoost as NaiveOSBoost
-from tests.naive.tree import Moments
+from tests.own_examples import Centroid
+from tests.own_examples import OSBoost as PlainOSBoost
 from tests.small_streams import mixed_stream
 from tests.state import model_state, same
 from tests.test_twin_boosters import assert_close, assert_same_rounds, run
@@ -68,7 +68,9 @@ def mixed_learners(*more: Any) -> list[Any]:
     return [NearestCentroid(), *more, ew.SoftmaxRegression(), NearestCentroid(8.0), ew.HoeffdingTree(5, 0.3, 0.9)]
 
 
-def plain_learners(stream: Any, moments: Moments, model: Any, estimators: list[Any]) -> tuple[list[Any], list[float]]:
+def plain_learners(
+    stream: Any, moments: RunningMoments, model: Any, estimators: list[Any]
+) -> tuple[list[Any], list[float]]:
     """Plain twins of centroids, linear learners and trees."""
     stand_ins = [ew.SoftmaxRegression() if isinstance(e, NearestCentroid) else e for e in estimators]
     learners, scales = twins(stream, moments, model, stand_ins)
@@ -92,9 +94,9 @@ def test_own_learner_in_a_mixed_committee(seed):
         random_state=seed, chunk_size=7,
     )  # fmt: skip
     trace = model.trace(stream.table(), stream.y, sample_weight=stream.weights)
-    moments = Moments(stream.counts[0])
+    moments = RunningMoments(stream.counts[0])
     learners, scales = plain_learners(stream, moments, model, estimators)
-    booster = naive.AdaBoostOLM(stream.k, learners, moments, scales=scales, **options)
+    booster = reference.AdaBoostOLM(stream.k, learners, moments, scales=scales, **options)
     assert_same_rounds(trace, run(stream, booster, [0.0] * len(stream.y)))
     assert_close(model.learner_weights_, booster.alpha)
 
@@ -106,9 +108,9 @@ def test_own_rule_with_trees(seed):
     tree = ew.HoeffdingTree((1, 6), 0.3, 0.9, importance_scale=(0.5, 4.0))
     model = OSBoost(tree, 5, edge=0.2, random_state=seed, chunk_size=9)
     trace = model.trace(stream.table(), stream.y, sample_weight=stream.weights)
-    moments = Moments(stream.counts[0])
+    moments = RunningMoments(stream.counts[0])
     learners, scales = twins(stream, moments, model, [tree])
-    booster = NaiveOSBoost(stream.k, learners, moments, 0.2, scales)
+    booster = PlainOSBoost(stream.k, learners, moments, 0.2, scales)
     rounds = run(stream, booster)
     assert_same_rounds(trace, rounds)
     importances = stream.weights[:, None] * np.array([r.importances for r in rounds])

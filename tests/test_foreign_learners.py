@@ -14,10 +14,12 @@ from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 
 import edgewise as ew
+from edgewise import reference
 from edgewise.data.table import Feature, Table
 from edgewise.learners.foreign_rows import RowReader
-from tests.naive import bandit, boosters, foreign, ranking, sgb
-from tests.naive.tree import Moments, Tree
+from edgewise.reference import RunningMoments
+from edgewise.reference.linear import RidgeRegression
+from tests import external_learners as external
 from tests.small_streams import mixed_stream
 from tests.state import model_state, same
 from tests.test_bandit_twins import assert_same_rounds as assert_same_bandit_rounds
@@ -63,15 +65,15 @@ def columns_of(stream: Stream) -> list[tuple[str, tuple[str, ...] | None]]:
     return [(feature.name, feature.categories) for feature in stream.table().features]
 
 
-def plain_learners(model: Any, stream: Stream, moments: Moments, tree_class: type[Tree] = Tree) -> list[Any]:
+def plain_learners(model: Any, stream: Stream, moments: RunningMoments) -> list[Any]:
     """The plain learner of each member of a started model, with the constants and seeds that the library drew."""
     drawn = model.parameters_
     copies = iter(model._ensemble.foreign.copies)
     made: list[Any] = []
     kinds = {
-        tree.HoeffdingTreeClassifier: foreign.River,
-        compose.Pipeline: foreign.RiverWithoutWeights,
-        SGDClassifier: foreign.Scikit,
+        tree.HoeffdingTreeClassifier: external.River,
+        compose.Pipeline: external.RiverWithoutWeights,
+        SGDClassifier: external.Scikit,
     }
     fresh = {
         tree.HoeffdingTreeClassifier: river_tree,
@@ -85,14 +87,14 @@ def plain_learners(model: Any, stream: Stream, moments: Moments, tree_class: typ
             made.append(kinds[kind](fresh[kind](), stream.k, columns_of(stream), seed))
             continue
         made.append(
-            tree_class(
+            reference.HoeffdingTree(
                 stream.k,
                 *stream.counts,
                 moments,
-                grace=float(drawn.grace_period[i]),
-                delta=float(drawn.split_confidence[i]),
-                tie=float(drawn.tie_threshold[i]),
-                leaf=estimator.leaf_prediction,
+                grace_period=float(drawn.grace_period[i]),
+                split_confidence=float(drawn.split_confidence[i]),
+                tie_threshold=float(drawn.tie_threshold[i]),
+                leaf_prediction=estimator.leaf_prediction,
                 features=list(range(len(stream.columns))),
             )
         )
@@ -112,14 +114,14 @@ def test_adaboost_olm(seed, vote):
     settings = {"loss": "logistic", "vote": vote, "follow": follow}
     model = ew.AdaBoostOLM(committee(), 7, random_state=seed, chunk_size=16, **settings)
     trace = model.trace(stream.table(), stream.y, sample_weight=stream.weights)
-    moments = Moments(stream.counts[0])
-    twin = boosters.AdaBoostOLM(
+    moments = RunningMoments(stream.counts[0])
+    twin = reference.AdaBoostOLM(
         stream.k,
         plain_learners(model, stream, moments),
         moments,
         scales=model.parameters_.importance_scale.tolist(),
-        power=model.importance_power,
-        normalize=True,
+        importance_power=model.importance_power,
+        normalize_importance=True,
         weight_range=(0.0, 4.0),
         first_weight=0.1,
         **settings,
@@ -134,10 +136,10 @@ def test_online_mbbm(seed):
     stream = complete(random_stream(920 + seed, weighted=True))
     model = ew.OnlineMBBM(committee(), 5, edge=0.2, random_state=seed)
     trace = model.trace(stream.table(), stream.y, sample_weight=stream.weights)
-    moments = Moments(stream.counts[0])
+    moments = RunningMoments(stream.counts[0])
     scales = model.parameters_.importance_scale.tolist()
     learners = plain_learners(model, stream, moments)
-    twin = boosters.OnlineMBBM(stream.k, learners, moments, edge=0.2, scales=scales, vote="argmax")
+    twin = reference.OnlineMBBM(stream.k, learners, moments, edge=0.2, scales=scales, vote="argmax")
     assert_same_rounds(trace, run(stream, twin))
 
 
@@ -147,11 +149,11 @@ def test_baselines(seed, booster):
     stream = complete(random_stream(940 + seed, weighted=True))
     model = getattr(ew, booster)(committee(), 6, random_state=seed)
     trace = model.trace(stream.table(), stream.y, sample_weight=stream.weights)
-    moments = Moments(stream.counts[0])
+    moments = RunningMoments(stream.counts[0])
     scales = model.parameters_.importance_scale.tolist()
-    twin = getattr(boosters, booster)(stream.k, plain_learners(model, stream, moments), moments, scales=scales)
+    twin = getattr(reference, booster)(stream.k, plain_learners(model, stream, moments), moments, scales=scales)
     rounds = run(stream, twin, trace.uniforms.tolist() if booster == "OzaBoost" else None)
-    assert trace.guesses.tolist() == [r.guess for r in rounds]
+    assert trace.guesses.tolist() == [r.prediction for r in rounds]
     assert trace.votes.tolist() == [r.votes for r in rounds]
 
 
@@ -168,11 +170,11 @@ def test_an_ensemble_of_three_libraries_on_data(name):
     stream = Stream(X.values, nominal, sizes, codes, classes.size, weights)
     model = ew.AdaBoostOLM([river_tree(), log_regression(), OWN], 8, random_state=2)
     trace = model.trace(X, y, sample_weight=weights)
-    moments = Moments(stream.counts[0])
+    moments = RunningMoments(stream.counts[0])
     learners = plain_learners(model, stream, moments)
     for learner in learners[:2]:
         learner.columns = [(feature.name, feature.categories) for feature in X.features]
-    twin = boosters.AdaBoostOLM(
+    twin = reference.AdaBoostOLM(
         stream.k,
         learners,
         moments,
@@ -180,13 +182,13 @@ def test_an_ensemble_of_three_libraries_on_data(name):
         loss="softmax",
         vote="probability",
         follow="vote",
-        power=model.importance_power,
-        normalize=True,
+        importance_power=model.importance_power,
+        normalize_importance=True,
         weight_range=(0.0, 4.0),
         first_weight=0.1,
     )
     rounds = run(stream, twin, trace.uniforms[:, 0].tolist())
-    assert trace.guesses.tolist() == [r.guess for r in rounds]
+    assert trace.guesses.tolist() == [r.prediction for r in rounds]
     assert trace.votes.tolist() == [r.votes for r in rounds]
     alone = [np.mean(trace.votes[:, i] == codes) for i in range(8)]
     assert np.mean(trace.guesses == codes) > np.median(alone)
@@ -212,13 +214,13 @@ def test_label_sets(seed, booster):
     settings = {"edge": 0.1} if booster == "OnlineBMR" else {"follow": "mean"}
     model = getattr(ew, booster)(committee(), 5, normalize_importance=False, random_state=seed, **settings)
     scores = model.prequential(stream.table(), Y, sample_weight=stream.weights)
-    moments = Moments(stream.counts[0])
-    given = [stream.k, plain_learners(model, stream, moments, ranking.SetTree), moments, ["distribution"] * 5]
+    moments = RunningMoments(stream.counts[0])
+    given = [stream.k, plain_learners(model, stream, moments), moments, ["distribution"] * 5]
     given.append(model.parameters_.importance_scale.tolist())
     if booster == "OnlineBMR":
-        twin = ranking.OnlineBMR(*given, loss="hinge", edge=0.1)
+        twin = reference.OnlineBMR(*given, loss_name="hinge", edge=0.1)
     else:
-        twin = ranking.AdaOLMR(*given, how="mean")
+        twin = reference.AdaOLMR(*given, follow="mean")
         twin.alpha = [float(model._first_weight())] * 5
     for t in range(len(Y)):
         labels = set(np.flatnonzero(Y[t]).tolist())
@@ -230,23 +232,23 @@ def test_label_sets(seed, booster):
 BANDIT = {"weight_range": (0.01, 4.0), "cost_grain": 1e-6}
 
 
-def ada_bandit_pair(seed: int, stream: Stream) -> tuple[ew.AdaBandit, bandit.AdaBandit]:
+def ada_bandit_pair(seed: int, stream: Stream) -> tuple[ew.AdaBandit, reference.AdaBandit]:
     model = ew.AdaBandit(committee(), 5, exploration=0.2, random_state=seed, chunk_size=16, **BANDIT)
     model._begin(model._rows(stream.table(), stream.k).columns, stream.k)  # draws constants and seeds
-    moments = Moments(stream.counts[0])
-    twin = bandit.AdaBandit(
+    moments = RunningMoments(stream.counts[0])
+    twin = reference.AdaBandit(
         stream.k,
         plain_learners(model, stream, moments),
         moments,
         scales=model.parameters_.importance_scale.tolist(),
-        clip=model.cost_clip,
-        grain=model.cost_grain,
+        cost_clip=model.cost_clip,
+        cost_grain=model.cost_grain,
         loss=model.loss,
         vote=model.vote,
         follow=model.follow,
-        full_step=model.step == "full",
-        power=model.importance_power,
-        normalize=model.normalize_importance,
+        step=model.step,
+        importance_power=model.importance_power,
+        normalize_importance=model.normalize_importance,
         weight_range=model.weight_range,
         first_weight=model.first_weight,
     )
@@ -278,22 +280,22 @@ def test_feedback_that_comes_late():
             waiting.append((decision, plain, int(stream.y[t])))
         for decision, plain, y in reversed(waiting):
             model.feedback(decision, decision.label == y)
-            twin.feedback(plain, y)
+            twin.feedback(plain, plain["shown"] == y)
     assert_close(model.learner_weights_, twin.alpha)
 
 
 class Outputs:
-    """A plain regressor for each output, as `sgb` asks for them."""
+    """A plain regressor for each output."""
 
     def __init__(self, regressors: list[Any]) -> None:
         self.regressors = regressors
 
-    def predict(self, example: sgb.Example) -> np.ndarray:
-        return np.array([one.value(example.x, example.codes) for one in self.regressors])
+    def predict(self, numeric: Any, nominal: Any) -> np.ndarray:
+        return np.array([one.value(numeric, nominal) for one in self.regressors])
 
-    def learn(self, example: sgb.Example, target: np.ndarray, w: float) -> None:
+    def update(self, numeric: Any, nominal: Any, target: np.ndarray, w: float) -> None:
         for one, y in zip(self.regressors, target, strict=True):
-            one.learn(example.x, example.codes, float(y), w)
+            one.update(numeric, nominal, float(y), w)
 
 
 @pytest.mark.plain
@@ -301,29 +303,24 @@ def test_gradient_boosting():
     """Regressors of both libraries behind our ridge regression: an own copy for each of two outputs."""
     X, u = real_stream(90, missing=0.0)
     weights = np.random.default_rng(3).uniform(0.5, 1.5, len(u)) * (np.arange(len(u)) % 9 > 0)
-    kinds = [(foreign.River, regression_tree), (foreign.Scikit, lambda: SGDRegressor(**STEP))]
+    kinds = [(external.River, regression_tree), (external.Scikit, lambda: SGDRegressor(**STEP))]
     members = [ew.RidgeRegression(), *(make() for _, make in kinds)]
     model = ew.StreamingGradientBoostingRegressor(
         members, 3, loss="squared", learning_rate=0.3, chunk_size=32, random_state=5
     )
     predictions = model.prequential(X, u, sample_weight=weights)
     columns = [(feature.name, feature.categories) for feature in X.features]
+    moments = RunningMoments(3)
     learners = [
-        sgb.Ridge(2, (3, 3), 3, members[0].regularization, members[0].clip),
+        RidgeRegression(2, moments, (3, 3), members[0].regularization, members[0].clip),
         *(Outputs([kind(make(), 0, columns) for _ in range(2)]) for kind, make in kinds),
     ]
     numeric, nominal = X.values[:, :3], X.values[:, 3:].astype(int)
     loss = model._loss()
-    for t, example in enumerate(sgb.examples_of(numeric, nominal, weights)):
-        happened = sgb.algorithm_1(
-            learners,
-            model.learning_rates_,
-            np.zeros(2),
-            lambda y, target: loss.gradient(y[None], target[None])[0],
-            example,
-            u[t],
-            float(weights[t]),
-        )
+    gradient = lambda y, target: loss.gradient(y[None], target[None])[0]  # noqa: E731
+    twin = reference.StreamingGradientBoosting(learners, model.learning_rates_, np.zeros(2), gradient, moments)
+    for t in range(len(u)):
+        happened = twin.round(numeric[t], nominal[t], u[t], float(weights[t]))
         np.testing.assert_allclose(predictions[t], happened.prediction, rtol=1e-7, atol=1e-8, err_msg=f"round {t}")
 
 

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise import reference
 from edgewise.learners.forest.layout import ASLEEP, LEAVES
 from edgewise.learners.hoeffding_tree import eager_tree
+from edgewise.reference import RunningMoments
+from edgewise.reference.hoeffding_tree import leaves_below, new_leaf
 from tests.estimators import ALL, BANDITS, ONLINE
-from tests.naive import boosters as naive
-from tests.naive.tree import Moments, Tree, leaves_below, new_leaf
 from tests.small_streams import mixed_stream
 from tests.state import model_state, same
 from tests.test_promises import examples, learn
@@ -56,18 +57,18 @@ def assert_twins_agree(seed: int, factor: float, **options: Any) -> tuple[int, i
     model = make(max_bytes=int(least(make, table, stream.y) * factor))
     guesses = model.prequential(table, stream.y, sample_weight=stream.weights)
 
-    moments = Moments(stream.counts[0])
+    moments = RunningMoments(stream.counts[0])
     trees, scales = twins(stream, moments, model, [tree])
     (forest,) = forests(model)
     slept = woke = 0
     for i, plain in enumerate(trees):
         plain.max_nodes, plain.max_rows = int(forest.node_limit[i]), int(forest.row_limit[i])
-    booster = naive.HoeffdingForest(stream.k, trees, moments, scales=scales)
+    booster = reference.HoeffdingForest(stream.k, trees, moments, scales=scales)
     expected = []
     for t in range(len(stream.y)):
-        before = {id(leaf): leaf["asleep"] for plain in trees for leaf in leaves_below(plain.root)}
-        expected.append(booster.round(*stream.row(t), int(stream.y[t]), float(stream.weights[t])).guess)
-        now = {id(leaf): leaf["asleep"] for plain in trees for leaf in leaves_below(plain.root)}
+        before = {id(leaf): leaf["deactivated"] for plain in trees for leaf in leaves_below(plain.root)}
+        expected.append(booster.round(*stream.row(t), int(stream.y[t]), float(stream.weights[t])).prediction)
+        now = {id(leaf): leaf["deactivated"] for plain in trees for leaf in leaves_below(plain.root)}
         slept += sum(now[leaf] and not before.get(leaf, False) for leaf in now)
         woke += sum(before[leaf] and not now[leaf] for leaf in now if leaf in before)
     assert guesses.tolist() == expected
@@ -75,8 +76,8 @@ def assert_twins_agree(seed: int, factor: float, **options: Any) -> tuple[int, i
         assert_same_structure(model.structure(i), plain.structure(), stream.columns)
         rows_held = sum(len(leaf["rows"]) for leaf in leaves_below(plain.root))
         assert forest.tree_rows[i] == rows_held <= plain.max_rows
-    assert sleeping(model) == sum(leaf["asleep"] for plain in trees for leaf in leaves_below(plain.root))
-    means = [np.mean([tree.vote(*stream.row(t)) for tree in trees], axis=0) for t in range(len(stream.y))]
+    assert sleeping(model) == sum(leaf["deactivated"] for plain in trees for leaf in leaves_below(plain.root))
+    means = [np.mean([tree.predict_proba(*stream.row(t)) for tree in trees], axis=0) for t in range(len(stream.y))]
     np.testing.assert_allclose(model.predict_proba(table), means, rtol=1e-9, atol=1e-12)
     return slept, woke
 
@@ -96,24 +97,39 @@ def test_trees_are_the_plain_ones(leaf, warm_start):
 
 def test_a_leaf_wakes_by_hand():
     """Two pure leaves; one of them sleeps, then meets other classes, and wakes once it promises a grace period more."""
-    tree = Tree(2, 1, 0, Moments(1), grace=3.0, delta=0.5, tie=0.9, leaf="majority", max_rows=3)
+    tree = reference.HoeffdingTree(
+        2,
+        1,
+        0,
+        RunningMoments(1),
+        grace_period=3.0,
+        split_confidence=0.5,
+        tie_threshold=0.9,
+        leaf_prediction="majority",
+        max_rows=3,
+    )
     tree.root = {"kind": "numeric", "feature": 0, "threshold": 0.0, "default": 0}
     tree.root["children"] = {0: new_leaf([0.0, 0.0]), 1: new_leaf([0.0, 0.0])}
     tree.nodes, tree.max_nodes = 3, 3
     left, right = tree.root["children"].values()
     for x, label in ((-1.0, 0), (-1.0, 1), (-1.0, 1), (1.0, 0)):
-        tree.learn([x], [], label, 1.0)
-    assert (len(left["rows"]), len(right["rows"]), right["asleep"]) == (2, 1, False)
-    tree.learn([1.0], [], 1, 1.0)  # a fourth row: the leaves promise 1 each, so the first sleeps
-    assert (left["asleep"], left["class_weight"], left["rows"], right["asleep"]) == (True, [1.0, 2.0], {}, False)
+        tree.update([x], [], label, 1.0)
+    assert (len(left["rows"]), len(right["rows"]), right["deactivated"]) == (2, 1, False)
+    tree.update([1.0], [], 1, 1.0)  # a fourth row: the leaves promise 1 each, so the first sleeps
+    assert (left["deactivated"], left["class_weight"], left["rows"], right["deactivated"]) == (
+        True,
+        [1.0, 2.0],
+        {},
+        False,
+    )
     for _ in range(3):
-        tree.learn([-1.0], [], 1, 1.0)
-    assert left["asleep"], "its heaviest class brings no promise"
-    tree.learn([-1.0], [], 0, 2.0)
-    assert left["asleep"]
-    tree.learn([-1.0], [], 0, 1.0)  # promises 4, 3 more than when it fell asleep, and more than the other leaf's 1
-    assert (left["asleep"], left["rows"], left["weight"]) == (False, {}, 0.0)
-    tree.learn([-1.0], [], 0, 1.0)
+        tree.update([-1.0], [], 1, 1.0)
+    assert left["deactivated"], "its heaviest class brings no promise"
+    tree.update([-1.0], [], 0, 2.0)
+    assert left["deactivated"]
+    tree.update([-1.0], [], 0, 1.0)  # promises 4, 3 more than when it fell asleep, and more than the other leaf's 1
+    assert (left["deactivated"], left["rows"], left["weight"]) == (False, {}, 0.0)
+    tree.update([-1.0], [], 0, 1.0)
     assert (list(left["rows"]), left["weight"], left["class_weight"]) == ([0], 1.0, [5.0, 5.0])
 
 

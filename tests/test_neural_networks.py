@@ -15,7 +15,7 @@ from edgewise.neural.batch_boosting import BatchBoostedNetworks, Convergence, ba
 from edgewise.neural.ensemble import NetworkEnsemble, RecordedStep  # noqa: E402
 from edgewise.neural.rules import Residual, Smooth, onto_ball  # noqa: E402
 from edgewise.neural.weak_networks import ConvolutionNetwork, DenseNetwork  # noqa: E402
-from tests.naive import networks as naive  # noqa: E402
+from tests import separate_networks as separate  # noqa: E402
 
 CPU = torch.device("cpu")
 
@@ -60,9 +60,9 @@ def test_batched_networks_are_separate_modules(case: str) -> None:
     network, inputs, outputs, kind, loss, regularization, rule = CASES[case]
     x, z = examples(rows, inputs, outputs, kind)
     networks = network.build(n, inputs, outputs, seed=3).double()
-    modules = naive.separate_modules(networks, network)
+    modules = separate.separate_modules(networks, network)
     ensemble = NetworkEnsemble(networks, n, rule, loss, regularization, 0.01, CPU)
-    twin = naive.SeparateNetworks(modules, rule, loss, regularization, adam_step=0.01)
+    twin = separate.SeparateNetworks(modules, rule, loss, regularization, adam_step=0.01)
     for step in range(200):
         chosen = torch.arange(step * batch, (step + 1) * batch) % rows
         guess = ensemble.step(x[chosen], z[chosen])
@@ -79,7 +79,7 @@ def test_batched_networks_are_separate_modules_in_single_precision() -> None:
     network = DenseNetwork(1, "sigmoid")
     x, z = examples(320, inputs, outputs, "real", torch.float32)
     networks = network.build(n, inputs, outputs, seed=3)
-    twin = naive.SeparateNetworks(naive.separate_modules(networks, network), Smooth(0.3), "squared", 0.0, 0.01)
+    twin = separate.SeparateNetworks(separate.separate_modules(networks, network), Smooth(0.3), "squared", 0.0, 0.01)
     ensemble = NetworkEnsemble(networks, n, Smooth(0.3), "squared", 0.0, 0.01, CPU)
     for step in range(200):
         chosen = torch.arange(step * 32, (step + 1) * 32) % 320
@@ -97,8 +97,8 @@ def test_rules_are_the_algorithms(rule: Any, loss: str) -> None:
     sums = rule.partial_sums(votes)
     targets = rule.targets(votes, sums, lambda y: losses.gradient(loss, y, z, 0.1))
     for row in range(9):
-        run = naive.boost_row(rule, votes[:, row].tolist(), z[row].tolist(), loss, 0.1)
-        np.testing.assert_allclose(sums[:, row], run.sums, rtol=0, atol=1e-12)
+        run = separate.boost_row(rule, votes[:, row].tolist(), z[row].tolist(), loss, 0.1)
+        np.testing.assert_allclose(sums[:, row], run.partial_sums, rtol=0, atol=1e-12)
         np.testing.assert_allclose(targets[:, row], run.targets, rtol=0, atol=1e-12)
         np.testing.assert_allclose(rule.prediction(sums)[row], run.prediction, rtol=0, atol=1e-12)
 

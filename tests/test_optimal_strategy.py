@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
 import edgewise as ew
+from edgewise import reference
+from edgewise.reference.batch import exponential_loss, minimax_potential
+from edgewise.reference.online_mbbm import add_vote, baseline, zero_one_loss, zero_one_potential
 from edgewise.theory.cost_matrices import first_costs, pairwise_step, prescribed_costs, zero_one_costs
 from edgewise.theory.exponential_potential import best_weight, exponential_potential, growth, kappa
 from edgewise.theory.potentials import potential, zero_one_potentials
-from tests.naive import batch as naive
-from tests.naive import potentials as naive_potentials
 from tests.simulated_learners import Grudging, Guessing
 from tests.small_streams import mixed_stream
+from tests.test_adaboost_mm import plain_learner
 
 # Potentials are sums of terms of about 1; 1e-9 is the tolerance of the linear programs.
 TIGHT = 1e-9
@@ -54,7 +57,7 @@ def states(k, most):
 @pytest.mark.parametrize(("k", "edge"), [(2, 0.3), (3, 0.1), (3, 0.6), (4, 0.2)])
 def test_zero_one_potential_solves_the_recurrence(k, edge):
     rounds = 4 if k < 4 else 3
-    phi = naive.recurrence(naive.zero_one, naive_potentials.baseline(k, 0, edge), cone_minimum)
+    phi = minimax_potential(lambda s: zero_one_loss(0, s), baseline(k, 0, edge), cone_minimum)
     tables = zero_one_potentials(k, rounds, edge)
     for s in states(k, 2):
         for t in range(rounds + 1 - sum(s)):
@@ -63,7 +66,7 @@ def test_zero_one_potential_solves_the_recurrence(k, edge):
 
 @pytest.mark.parametrize(("k", "edge", "eta"), [(2, 0.3, 0.5), (3, 0.1, 1.0), (3, 0.6, 0.2), (4, 0.2, 0.7)])
 def test_exponential_potential_solves_the_recurrence(k, edge, eta):
-    phi = naive.recurrence(lambda s: naive.exponential(s, eta), naive_potentials.baseline(k, 0, edge), cone_minimum)
+    phi = minimax_potential(lambda s: exponential_loss(0, s, eta), baseline(k, 0, edge), cone_minimum)
     for s in states(k, 2):
         for t in range(4):
             assert exponential_potential(k, edge, eta, t, np.array(s), 0) == pytest.approx(phi(t, s), rel=TIGHT)
@@ -76,7 +79,7 @@ def test_kappa_is_the_papers():
         up, down = math.exp(weight), math.exp(-weight)
         printed = 1 + (1 - edge) / k * (up + down - 2) - (1 - down) * edge
         assert kappa(k, edge, weight) == pytest.approx(printed, rel=1e-12)
-        b = naive_potentials.baseline(k, 0, edge)
+        b = baseline(k, 0, edge)
         assert growth(b[0], b[1], weight) == pytest.approx(sum(
             b[l] * math.exp(weight * ((l == 1) - (l == 0))) for l in range(k)
         ))  # fmt: skip
@@ -90,7 +93,7 @@ def test_kappa_is_the_papers():
 @pytest.mark.plain
 def test_zero_one_costs_are_potentials_of_the_next_states():
     k, rounds, edge = 3, 6, 0.2
-    phi = naive_potentials.recursion(k, edge)
+    phi = zero_one_potential(k, edge)
     tables = zero_one_potentials(k, rounds, edge)
     rng = np.random.default_rng(0)
     votes = np.array([rng.multinomial(m, [1 / k] * k) for m in rng.integers(0, 4, 30)]).astype(float)
@@ -99,7 +102,7 @@ def test_zero_one_costs_are_potentials_of_the_next_states():
         zero_one_costs(tables, to_go, votes, labels, weights, costs)
         for i in range(30):
             s, r = tuple(int(v) for v in votes[i]), int(labels[i])
-            after = [phi(to_go, r, naive_potentials.plus(s, l)) for l in range(k)]
+            after = [phi(to_go, r, add_vote(s, l)) for l in range(k)]
             np.testing.assert_allclose(costs[i], weights[i] * (np.array(after) - after[r]), atol=1e-12)
             assert costs[i].min() == costs[i, r] == 0.0, "costs lie in C^eor"
 
@@ -127,6 +130,37 @@ def test_exponential_costs_are_those_of_the_paper():
         after = [exponential_potential(k, edge, eta, to_go, counts[i] + np.eye(k)[l], y) for l in range(k)]
         now = exponential_potential(k, edge, eta, to_go, counts[i], y)
         np.testing.assert_allclose((np.array(after) - now) / kappa(k, edge, eta) ** to_go, printed, rtol=1e-9)
+
+
+# The strategy
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("loss", ["zero_one", "exponential"])
+@pytest.mark.parametrize(("k", "edge"), [(2, 0.3), (3, 0.1), (4, 0.2)])
+def test_strategy_is_its_twin(k, edge, loss, weighted):
+    """The same trees, edges, errors and average potentials."""
+    X, y = mixed_stream(n=50, k=k, seed=k)
+    labels = np.unique(y, return_inverse=True)[1].tolist()
+    weights = np.random.default_rng(k).uniform(0.2, 3.0, 50) if weighted else np.ones(50)
+    tree, rounds, eta = ew.CostTree(max_leaves=4, max_bins=6), 5, best_weight(k, edge)
+    model = ew.OptimalStrategy(tree, rounds, edge, loss=loss).fit(X, y, sample_weight=weights if weighted else None)
+    if loss == "zero_one":
+        phi = zero_one_potential(k, Fraction(edge))
+    else:
+        of_label = [
+            reference.potential(lambda s, r=r: exponential_loss(r, s, eta), baseline(k, r, edge)) for r in range(k)
+        ]
+        phi = lambda m, r, s: of_label[r](m, s)  # noqa: E731
+    learner = plain_learner(tree, X, weights)
+    played = reference.optimal_strategy(labels, k, weights.tolist(), learner, rounds, phi)
+    assert len(model.estimators_) == len(played) > 1
+    np.testing.assert_allclose(model.edges_, [r.edge for r in played], rtol=1e-9)
+    np.testing.assert_allclose(model.train_errors_, [r.error for r in played], atol=1e-12)
+    np.testing.assert_allclose(model.potentials_[1:], [r.bound for r in played], rtol=1e-9, atol=1e-15)
+    for fitted, happened in zip(model.estimators_, played, strict=True):
+        assert fitted.predict(X).tolist() == happened.votes
 
 
 # Theorem 4

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from edgewise.reference import online_mbbm as reference
 from edgewise.theory import potentials as fast
 from edgewise.theory.losses import cheapest
 from edgewise.theory.potential_tables import Potentials, zero_one_potentials
-from tests.naive import potentials as naive
 from tests.test_potentials import as_votes, cost_rows, late_state, states
 
 EDGES = (0.001, 0.1, 0.3, 0.9)
@@ -25,7 +25,7 @@ EDGES = (0.001, 0.1, 0.3, 0.9)
 @pytest.mark.parametrize("k", [2, 3, 4, 5])
 @pytest.mark.parametrize("edge", EDGES)
 def test_few_labels_are_those_of_the_recursion(k: int, edge: float) -> None:
-    phi = naive.recursion(k, edge)
+    phi = reference.zero_one_potential(k, edge)
     p = zero_one_potentials(k, 6, edge, memo_bits=8)
     for i, state in enumerate(states(k, 6, 12)):
         label = i % k
@@ -33,7 +33,7 @@ def test_few_labels_are_those_of_the_recursion(k: int, edge: float) -> None:
             assert fast.potential(p, m, label, as_votes(state)) == pytest.approx(phi(m, label, state), abs=1e-13)
             if m < 6:
                 weight = fast.importance(p, m, label, as_votes(state))
-                assert weight == pytest.approx(naive.importance(phi, m, label, state), abs=1e-12)
+                assert weight == pytest.approx(reference.importance(phi, m, label, state), abs=1e-12)
 
 
 @pytest.mark.parametrize("edge", [Fraction(1, 100), Fraction(1, 10), Fraction(3, 10)])
@@ -43,7 +43,7 @@ def test_few_labels_and_100_learners_are_exact(k: int, edge: Fraction) -> None:
     for m in (100, 81, 60, 37, 9):
         _, state = late_state(k, 100, m, seed=m)
         for r in range(k):
-            exact = float(naive.exact_sum(edge, m, r, state))
+            exact = float(reference.potential_sum(edge, m, r, state))
             assert fast.potential(p, m, r, as_votes(state)) == pytest.approx(exact, abs=2e-14)
 
 
@@ -69,7 +69,7 @@ def test_a_state_is_one_however_it_is_reached(k: int) -> None:
         for extra in range(k):
             after = fast.potential_after(p, 6, 0, as_votes(state), extra)
             written = int(p.memo_next[0])
-            assert fast.potential(p, 6, 0, as_votes(naive.plus(state, extra))) == after
+            assert fast.potential(p, 6, 0, as_votes(reference.add_vote(state, extra))) == after
             assert p.memo_next[0] == written
     assert written > 10
 
@@ -79,7 +79,7 @@ def test_a_state_is_one_however_it_is_reached(k: int) -> None:
 @pytest.mark.parametrize("edge", EDGES)
 def test_learners_in_turn_are_judged_as_each_alone(k: int, edge: float) -> None:
     """Line 11 and eq. (4) for every learner, from what the learner before left; also once the example is decided."""
-    n, phi = 6, naive.recursion(k, edge)
+    n, phi = 6, reference.zero_one_potential(k, edge)
     p = zero_one_potentials(k, n, edge, memo_bits=6)
     draw = np.random.default_rng(k)
     for first, skill in ((-1, 0.2), (0, 0.6), (1, 0.6), (0, 1.0), (1, 0.0)):
@@ -91,7 +91,7 @@ def test_learners_in_turn_are_judged_as_each_alone(k: int, edge: float) -> None:
             vote = vote if i > 1 or first < 0 else first
             counts = tuple(int(count) for count in votes)
             weight, excess = fast.judged(p, m, label, votes, vote, state)
-            assert weight == pytest.approx(naive.importance(phi, m, label, counts), abs=1e-12)
+            assert weight == pytest.approx(reference.importance(phi, m, label, counts), abs=1e-12)
             costs = [phi(m, label, tuple(c + (l == r) for l, c in enumerate(counts))) for r in (vote, label)]
             assert excess == pytest.approx(costs[0] - costs[1], abs=2e-13)
             assert excess == 0.0 or vote != label
@@ -118,7 +118,7 @@ def some_chances(draw: np.random.Generator, k: int) -> np.ndarray:
 @pytest.mark.parametrize("k", [2, 3, 5])
 @pytest.mark.parametrize("edge", [0.1, 0.6])
 def test_the_cheapest_label_is_that_of_all_rows(k: int, edge: float) -> None:
-    phi = naive.recursion(k, edge)
+    phi = reference.zero_one_potential(k, edge)
     p = zero_one_potentials(k, 6, edge, memo_bits=6)
     draw = np.random.default_rng(k)
     chosen = set()
@@ -126,7 +126,7 @@ def test_the_cheapest_label_is_that_of_all_rows(k: int, edge: float) -> None:
         for m in (0, 2, 5):
             chances = some_chances(draw, k)
             best = fast.cheapest_label(p, m, as_votes(state), chances, np.empty(k))
-            expected = naive.expected_costs(phi, m, state, chances.tolist())
+            expected = reference.expected_costs(phi, m, state, chances.tolist())
             assert expected[best] == pytest.approx(min(expected), abs=1e-9)
             assert all(expected[l] > expected[best] - 1e-9 for l in range(best))
             chosen.add(best)
@@ -159,7 +159,7 @@ def test_one_more_vote_is_worse_the_further_its_label_is_ahead(k: int, edge: Fra
     for state in states(k, 5, 20, seed=4):
         for m in (0, 1, 3, 6):
             order = sorted(range(1, k), key=lambda l: state[l])
-            losses = [naive.exact_sum(edge, m, 0, naive.plus(state, l)) for l in order]
+            losses = [reference.potential_sum(edge, m, 0, reference.add_vote(state, l)) for l in order]
             assert losses == sorted(losses)
             strict += losses[0] < losses[-1]
     assert strict >= 10
@@ -212,11 +212,11 @@ def test_what_rounding_might_decide_is_left_to_whole_rows() -> None:
 
 @pytest.mark.plain
 def test_a_decided_game_asks_for_no_potential() -> None:
-    phi = naive.recursion(3, 0.1)
+    phi = reference.zero_one_potential(3, 0.1)
     p = zero_one_potentials(3, 9, 0.1, memo_bits=2)
     for votes, m in (((1, 6, 0), 3), ((1, 7, 1), 0), ((0, 2, 0), 0)):
         assert fast.cheapest_label(p, m, as_votes(votes), np.array([0.1, 0.2, 0.7]), np.empty(3)) == 0
-        assert not np.any(naive.normalized_costs(phi, m, votes))
+        assert not np.any(reference.normalized_costs(phi, m, votes))
     assert (p.memo_keys == 0).all()
     # one vote less of a lead, and the vote counts
     assert fast.cheapest_label(p, 3, as_votes((1, 5, 0)), np.array([0.1, 0.2, 0.7]), np.empty(3)) != 0

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from edgewise.reference import online_mbbm as reference
 from edgewise.theory import potential_tables
 from edgewise.theory import potentials as fast
-from tests.naive import potentials as naive
 
 EDGES = (0.001, 0.1, 0.3, 0.9)
 
@@ -48,7 +48,7 @@ def late_state(k: int, n_learners: int, m: int, seed: int) -> tuple[int, tuple[i
 @pytest.mark.parametrize("k", [2, 3, 4, 5])
 @pytest.mark.parametrize("edge", EDGES)
 def test_potentials_are_those_of_the_recursion(k: int, edge: float) -> None:
-    phi = naive.recursion(k, edge)
+    phi = reference.zero_one_potential(k, edge)
     p = fast.zero_one_potentials(k, 8, edge)
     for i, state in enumerate(states(k, 8, 60)):
         label = i % k
@@ -66,16 +66,16 @@ def test_tables_of_all_settings_are_of_one_type() -> None:
 
 
 def test_votes_are_read_and_never_written() -> None:
-    phi = naive.recursion(3, 0.2)
+    phi = reference.zero_one_potential(3, 0.2)
     p = fast.zero_one_potentials(3, 5, 0.2, memo_bits=4)
     votes = np.array([1.0, 2.0, 0.0])
     for m in range(5):
         for label in range(3):
             for extra in range(3):
                 after = fast.potential_after(p, m, label, votes, extra)
-                assert after == pytest.approx(phi(m, label, naive.plus((1, 2, 0), extra)), abs=1e-12)
+                assert after == pytest.approx(phi(m, label, reference.add_vote((1, 2, 0), extra)), abs=1e-12)
             weight = fast.importance(p, m, label, votes)
-            assert weight == pytest.approx(naive.importance(phi, m, label, (1, 2, 0)), abs=1e-12)
+            assert weight == pytest.approx(reference.importance(phi, m, label, (1, 2, 0)), abs=1e-12)
     cost_rows(p, 2, votes)
     assert votes.tolist() == [1.0, 2.0, 0.0]
 
@@ -86,7 +86,7 @@ def test_potentials_of_100_learners_and_26_labels_are_exact(edge: Fraction, m: i
     p = fast.zero_one_potentials(26, 100, float(edge))
     label, state = late_state(26, 100, m, seed=m)
     for r in {label, int(np.argmax(state))} if m < 100 else {label}:
-        exact = float(naive.exact_sum(edge, m, r, state))
+        exact = float(reference.potential_sum(edge, m, r, state))
         assert fast.potential(p, m, r, as_votes(state)) == pytest.approx(exact, abs=1e-13)
 
 
@@ -185,15 +185,15 @@ def test_importance_is_the_sum_of_cost_differences(k: int, n_learners: int, edge
 @pytest.mark.parametrize("k", [2, 3, 5])
 @pytest.mark.parametrize("edge", EDGES)
 def test_normalized_costs_are_those_of_equation_5(k: int, edge: float) -> None:
-    phi = naive.recursion(k, edge)
+    phi = reference.zero_one_potential(k, edge)
     p = fast.zero_one_potentials(k, 8, edge)
     for state in states(k, 4, 25, seed=1):
         for m in (0, 1, 4, 7):
             costs = cost_rows(p, m, as_votes(state))
-            expected = naive.normalized_costs(phi, m, state)
+            expected = reference.normalized_costs(phi, m, state)
             for r in range(k):
                 # Of a weight near the resolution only a few digits are left.
-                if naive.importance(phi, m, r, state) > 1e-6:
+                if reference.importance(phi, m, r, state) > 1e-6:
                     assert costs[r] == pytest.approx(expected[r], abs=1e-8)
 
 
@@ -225,11 +225,11 @@ def test_normalized_costs_keep_the_papers_constraints(edge: float) -> None:
 
 @pytest.mark.plain
 def test_normalized_costs_with_ties_small() -> None:
-    phi = naive.recursion(4, 0.1)
+    phi = reference.zero_one_potential(4, 0.1)
     p = fast.zero_one_potentials(4, 4, 0.1, memo_bits=4)
     for state in ((0, 0, 0, 0), (1, 0, 1, 0), (2, 1, 0, 0), (0, 3, 0, 0)):
         costs = cost_rows(p, 2, as_votes(state))
-        assert costs == pytest.approx(np.array(naive.normalized_costs(phi, 2, state)), abs=1e-11)
+        assert costs == pytest.approx(np.array(reference.normalized_costs(phi, 2, state)), abs=1e-11)
 
 
 @pytest.mark.plain
@@ -326,7 +326,7 @@ def test_potentials_are_proper_probabilities(data: st.DataObject) -> None:
     assert ((after >= 0) & (after <= 1)).all()
     assert after[label] <= now + 1e-12
     assert (np.delete(after, label) >= now - 1e-12).all()
-    expected = np.array(naive.baseline(k, label, edge)) @ after
+    expected = np.array(reference.baseline(k, label, edge)) @ after
     assert fast.potential(p, m + 1, label, votes) == pytest.approx(expected, abs=1e-12)
 
 
@@ -334,7 +334,7 @@ def test_potentials_are_proper_probabilities(data: st.DataObject) -> None:
 def test_asymptotic_error_of_figure_1(edge: Fraction) -> None:
     errors = [fast.asymptotic_error(k, 20, float(edge)) for k in range(2, 61)]
     for k in (2, 3, 7, 20, 41, 60):
-        assert errors[k - 2] == pytest.approx(float(naive.exact_sum(edge, 20, 0, (0,) * k)), abs=1e-13)
+        assert errors[k - 2] == pytest.approx(float(reference.potential_sum(edge, 20, 0, (0,) * k)), abs=1e-13)
     # Appendix B.3: the left panel rises with k, the right one turns.
     rises = np.diff(errors) > 0
     assert rises.all() if edge == Fraction(1, 100) else rises[0] and not rises[-1]

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import edgewise as ew
 from edgewise.learners.given_votes import GivenVotes
+from edgewise.reference import ranking_losses as reference
 from edgewise.theory.bounds import progress
 from edgewise.theory.ranking_bounds import adaptive_rank_bound
 from edgewise.theory.ranking_potentials import pair_potentials, with_sizes
 from tests.label_streams import label_set_stream
-from tests.naive import ranking as naive
 
 TREE = ew.HoeffdingTree(grace_period=5, tie_threshold=0.5, importance_scale=5.0)
 
@@ -37,7 +37,9 @@ def votes_with_edge(n: int, k: int, size: int, edges: np.ndarray, seed: int) -> 
 
 
 def losses(name: str, scores: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    return np.array([naive.loss(name, s.tolist(), set(np.flatnonzero(y))) for s, y in zip(scores, Y, strict=True)])
+    return np.array(
+        [reference.LOSSES[name](s.tolist(), set(np.flatnonzero(y))) for s, y in zip(scores, Y, strict=True)]
+    )
 
 
 @pytest.mark.parametrize("edge", [0.02, 0.15, 0.6])

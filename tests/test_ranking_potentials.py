@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from edgewise.reference import ranking as reference
 from edgewise.theory.ranking_potentials import PAIR_LOSSES, pair_potentials, potential_costs, with_sizes
-from tests.naive import ranking as naive
 
 GAMMAS = (0.01, 0.2, 0.45, 0.9)
 
@@ -44,8 +44,8 @@ def test_costs_are_those_of_the_recursion(loss, k, gamma):
             s = scores_for(loss, i, k, rng)
             to_go = n - 1 - i
             Y = set(range(size))
-            here = naive.potential(loss, to_go, s.tolist(), Y, gamma)
-            expected = np.array(naive.potential_costs(loss, to_go, s.tolist(), Y, gamma)) - here
+            here = reference.set_potential(loss, to_go, s.tolist(), Y, gamma)
+            expected = np.array(reference.potential_costs(loss, to_go, s.tolist(), Y, gamma)) - here
             np.testing.assert_allclose(costs_of(loss, n, to_go, s, size, gamma), expected, rtol=0.0, atol=1e-12)
 
 
@@ -58,7 +58,7 @@ def test_first_potential_is_that_of_the_recursion_and_below_table_1(loss, gamma)
         potentials = with_sizes(pair_potentials(k, n, gamma), loss, sizes)
         for size in sizes:
             start = potentials.start[potentials.slot[size]]
-            expected = naive.potential(loss, n, [0.0] * k, set(range(size)), gamma)
+            expected = reference.set_potential(loss, n, [0.0] * k, set(range(size)), gamma)
             assert start == pytest.approx(expected, abs=1e-12)
             capped = min(gamma, 1.0 / size)
             assert potentials.edge[size] == capped

@@ -11,6 +11,7 @@ import pytest
 import edgewise
 from edgewise.data import datasets
 from edgewise.evaluation.ranking_measures import rank_loss
+from edgewise.reference import ranking as reference
 from edgewise.reproduction import cache, declarations
 from edgewise.reproduction.assembling import reproductions
 from edgewise.reproduction.games import Job, batch, module_of, networks, pair_potentials, ranking, regret
@@ -18,7 +19,6 @@ from edgewise.reproduction.planning import Options, lines_of
 from edgewise.reproduction.running import Run
 from edgewise.theory import regression_losses
 from edgewise.theory.ranking_potentials import pair_table
-from tests.naive import ranking as naive
 
 
 def need(name):
@@ -133,14 +133,14 @@ def test_exact_values_against_the_definition(loss, k, size, edge):
         "pair_potentials", None, {}, {"loss": loss, "labels": k, "relevant": size, "edge": edge, "learners": n}, 1, None
     )
     found = pair_potentials.play(job).measures
-    assert found["start"] == pytest.approx(naive.potential(loss, n, [0] * k, Y, edge), abs=1e-12)
+    assert found["start"] == pytest.approx(reference.set_potential(loss, n, [0] * k, Y, edge), abs=1e-12)
     steps = pair_table(loss, n, k, size, edge)[1]
     largest = []
     for i in range(1, n + 1):
         weights = []
         for votes in itertools.product(range(k), repeat=i - 1):
             scores = [votes.count(label) for label in range(k)]
-            costs = naive.potential_costs(loss, n - i, scores, Y, edge)
+            costs = reference.potential_costs(loss, n - i, scores, Y, edge)
             weights.append(max(costs) - min(costs))
         largest.append(pair_potentials.largest_weight(steps[n - i], i - 1, k, size))
         assert max(weights) <= largest[-1] + 1e-12

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise import reference
 from edgewise.data.table import Feature, Table
+from edgewise.reference import RunningMoments
+from edgewise.reference.linear import RidgeRegression
+from edgewise.reference.regression_tree import RegressionTree
 from edgewise.theory import regression_losses as rl
 from edgewise.theory.projections import Ball, Box
-from tests.naive.regression_tree import RegressionTree
-from tests.naive.sgb import Ridge, Tree, algorithm_1, algorithm_2, examples_of
 
 
 def real_stream(n=260, m=2, seed=0, missing=0.08):
@@ -44,7 +46,7 @@ TREE = {
 }
 
 
-def twins(model, members, m):
+def twins(model, members, m, moments):
     """Plain learners with the constants that the library drew."""
     drawn = model.tree_parameters_
     learners = []
@@ -52,24 +54,23 @@ def twins(model, members, m):
     for i in range(model.n_estimators):
         member = members[min(i, len(members) - 1)]
         if isinstance(member, ew.RidgeRegression):
-            learners.append(Ridge(m, (3, 3), 3, member.regularization, member.clip))
+            learners.append(RidgeRegression(m, moments, (3, 3), member.regularization, member.clip))
             continue
         allowed = np.flatnonzero(drawn.features[tree])
         learners.append(
-            Tree(
-                RegressionTree(
-                    m,
-                    [int(f) for f in allowed if f < 3],
-                    [int(f) - 3 for f in allowed if f >= 3],
-                    grace=drawn.grace_period[tree],
-                    delta=drawn.split_confidence[tree],
-                    tie=drawn.tie_threshold[tree],
-                    least_gain=drawn.least_gain[tree],
-                    max_depth=drawn.max_depth[tree],
-                    smoothing=drawn.smoothing[tree],
-                    memory=drawn.memory[tree],
-                    bins=member.bins,
-                )
+            RegressionTree(
+                m,
+                [int(f) for f in allowed if f < 3],
+                [int(f) - 3 for f in allowed if f >= 3],
+                moments,
+                grace_period=drawn.grace_period[tree],
+                split_confidence=drawn.split_confidence[tree],
+                tie_threshold=drawn.tie_threshold[tree],
+                least_gain=drawn.least_gain[tree],
+                max_depth=drawn.max_depth[tree],
+                smoothing=drawn.smoothing[tree],
+                memory=drawn.memory[tree],
+                bins=member.bins,
             )
         )
         tree += 1
@@ -96,7 +97,8 @@ def play(members, loss, rates, n=4, rule=None, weights=None, project=None, strea
         members, n, loss=loss, rule=rule, learning_rate=rates, start=0.25, chunk_size=64, random_state=5
     )
     predictions = model.prequential(X, u, sample_weight=weights)
-    learners = twins(model, members, u.shape[1])
+    moments = RunningMoments(3)
+    learners = twins(model, members, u.shape[1], moments)
     numeric = X.values[:, :3]
     nominal = np.where(np.isnan(X.values[:, 3:]), -1, X.values[:, 3:]).astype(int)
     etas = model.learning_rates_
@@ -107,23 +109,23 @@ def play(members, loss, rates, n=4, rule=None, weights=None, project=None, strea
 
     sums = np.zeros((n, 2))
     losses = np.zeros(n + 1)
-    for t, example in enumerate(examples_of(numeric, nominal, weights)):
-        args = (learners, etas, start, gradient)
-        if project is None:
-            happened = algorithm_1(*args, example, u[t], weights[t])
-        else:
-            happened = algorithm_2(*args, project, example, u[t], weights[t])
+    if project is None:
+        twin = reference.StreamingGradientBoosting(learners, etas, start, gradient, moments)
+    else:
+        twin = reference.ResidualGradientBoosting(learners, etas, start, gradient, moments, project)
+    for t in range(len(u)):
+        happened = twin.round(numeric[t], nominal[t], u[t], weights[t])
         np.testing.assert_allclose(predictions[t], happened.prediction, rtol=1e-7, atol=1e-8, err_msg=f"round {t}")
         for i in range(n):
-            sums[i, 0] += weights[t] * (happened.goals[i] ** 2).sum()
-            sums[i, 1] += weights[t] * ((happened.goals[i] - happened.said[i]) ** 2).sum()
-        losses += [weights[t] * loss.value(y[None], u[t][None])[0] for y in happened.partial]
+            sums[i, 0] += weights[t] * (happened.targets[i] ** 2).sum()
+            sums[i, 1] += weights[t] * ((happened.targets[i] - happened.votes[i]) ** 2).sum()
+        losses += [weights[t] * loss.value(y[None], u[t][None])[0] for y in happened.partial_sums]
     np.testing.assert_allclose(model.edges_, 1.0 - sums[:, 1] / sums[:, 0], rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(model.expert_losses_, losses, rtol=1e-8)
     splits: list[str] = []
     for i, learner in enumerate(learners):
-        if isinstance(learner, Tree):
-            assert_same_structure(model.structure(i), learner.tree.structure(), splits)
+        if isinstance(learner, RegressionTree):
+            assert_same_structure(model.structure(i), learner.structure(), splits)
     return model, learners, splits
 
 
@@ -186,10 +188,10 @@ def test_final_average_is_the_mean_over_rounds_of_what_each_round_would_say():
     model, learners, _ = play(members, rl.SquaredLoss(), 0.5, n=3, stream=(X, u))
     model.set_params(final="average")
     numeric, nominal = X.values[:, :3], X.values[:, 3:].astype(int)
-    last = examples_of(numeric, nominal, np.ones(120))[-1]._replace()
-    now = last._replace(before=last.after)
     expected = np.full(2, 0.25)
     for learner in learners:
-        expected -= 0.5 * np.mean([learner.inputs(now) @ spoke for spoke in learner.spoke], axis=0)
+        expected -= 0.5 * np.mean(
+            [learner.inputs(numeric[119], nominal[119]) @ held for held in learner.history], axis=0
+        )
     np.testing.assert_allclose(model.predict(X[119:])[0], expected, rtol=1e-7)
     assert not np.allclose(model.set_params(final="last").predict(X[119:])[0], expected, rtol=1e-3)

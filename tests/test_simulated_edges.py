@@ -6,14 +6,15 @@ Learner i votes x_t(i), drawn from u_gamma^{y_t}: the true label with gamma more
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from edgewise import reference
+from edgewise.reference import RunningMoments
+from edgewise.reference.adaboost_olm import cost_matrix
 from edgewise.theory.potentials import asymptotic_error
-from tests.naive import boosters as naive
-from tests.naive import losses
-from tests.naive.tree import Moments
 from tests.test_twin_boosters import Scripted, assert_close, assert_same_rounds
 
 CASES = [(2, 1, 0.3), (2, 10, 0.1), (2, 25, 0.25), (3, 7, 0.2), (4, 20, 0.15), (8, 20, 0.1), (26, 30, 0.08)]
@@ -53,7 +54,7 @@ def test_majority_vote_errs_at_the_rate_of_the_initial_potential(k, n_learners, 
 
 @pytest.mark.parametrize(("k", "n_learners", "edge"), [(2, 5, 0.2), (3, 6, 0.1), (5, 4, 0.3)])
 def test_initial_potential_is_the_recursion(k, n_learners, edge):
-    exact = naive.potential(n_learners, 0, (0,) * k, naive.Fraction(edge), {})
+    exact = reference.zero_one_potential(k, Fraction(edge))(n_learners, 0, (0,) * k)
     assert asymptotic_error(k, n_learners, edge) == pytest.approx(float(exact), rel=1e-12)
 
 
@@ -90,7 +91,7 @@ def test_online_mbbm_on_given_votes_is_algorithm_1(k, n_learners, edge):
     model = OnlineMBBM(GivenVotes(), n_learners, edge=edge, vote="argmax", random_state=0)
     trace = model.trace(votes.astype(float), y, classes=np.arange(k))
     scripts = [Scripted(k, votes[:, i].tolist()) for i in range(n_learners)]
-    booster = naive.OnlineMBBM(k, scripts, Moments(0), edge=edge, vote="argmax")
+    booster = reference.OnlineMBBM(k, scripts, RunningMoments(0), edge=edge, vote="argmax")
     assert_same_rounds(trace, [booster.round([], [], int(label)) for label in y])
 
 
@@ -119,9 +120,7 @@ def test_empirical_edges_are_the_true_ones(adaptive_run):
         scores = np.zeros((len(y), k))
         for j in range(i):
             scores[np.arange(len(y)), votes[:, j]] += trace.learner_weights[:, j]
-        costs = np.array(
-            [losses.cost_matrix("logistic", s)[label] for s, label in zip(scores.tolist(), y, strict=True)]
-        )
+        costs = np.array([cost_matrix("logistic", s)[label] for s, label in zip(scores.tolist(), y, strict=True)])
         assert_close(costs[np.arange(len(y)), y], right[:, i])
         paid = costs[np.arange(len(y)), votes[:, i]]
         steps = math.sqrt(((paid - edge * right[:, i]) ** 2).sum())

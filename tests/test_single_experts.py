@@ -13,12 +13,12 @@ import pytest
 from sklearn.linear_model import Perceptron
 
 import edgewise as ew
+from edgewise import reference
 from edgewise.learners.given_votes import GivenVotes
 from edgewise.persist.archive import ModelFileError
+from edgewise.reference import RunningMoments
+from edgewise.reference.adaboost_olm import draw_expert, hedge_weights, weighted_vote
 from edgewise.theory.bounds import HEDGE
-from tests.naive import boosters as naive
-from tests.naive import hedge
-from tests.naive.tree import Moments
 from tests.small_streams import mixed_stream
 from tests.state import model_state, same
 from tests.test_saving import rewritten
@@ -58,28 +58,35 @@ def test_mixed_committees(seed, vote, follow):
 def test_mistakes_by_hand():
     """Two learners of which the second outweighs the first: both alone, and both together, are experts."""
     learners = [Scripted(3, [0, 0]), Scripted(3, [2, 2])]
-    booster = naive.AdaBoostOLM(
-        3, learners, Moments(0), vote="argmax", follow="best", weight_range=(0.0, 1.0), first_weight=0.1, **SINGLES
+    booster = reference.AdaBoostOLM(
+        3,
+        learners,
+        RunningMoments(0),
+        vote="argmax",
+        follow="best",
+        weight_range=(0.0, 1.0),
+        first_weight=0.1,
+        **SINGLES,
     )
     booster.alpha = [0.3, 0.1]
     first = booster.round([], [], 2, 0.0, sample_weight=0.5)
-    assert (first.expert_labels, first.expert_losses, first.guess) == ([0, 0, 0, 2], [0.0] * 4, 0)
+    assert (first.expert_labels, first.expert_losses, first.prediction) == ([0, 0, 0, 2], [0.0] * 4, 0)
     assert booster.mistakes == [0.5, 0.5, 0.5, 0.0]
     booster.alpha = [0.3, 0.1]
-    assert booster.round([], [], 2, 0.0).guess == 2, "the second learner alone has made no mistake"
+    assert booster.round([], [], 2, 0.0).prediction == 2, "the second learner alone has made no mistake"
 
 
 def test_scores_by_hand():
     """Scores (.1, .3) and (.3, .5) of the experts together, (.1, .3) and (.2, .2) of those alone, weights 1 and 1/e."""
     learners = [Says([0.25, 0.75]), Says([0.5, 0.5])]
-    booster = naive.AdaBoostOLM(
-        2, learners, Moments(0), loss="softmax", vote="probability", first_weight=0.4, **SINGLES
+    booster = reference.AdaBoostOLM(
+        2, learners, RunningMoments(0), loss="softmax", vote="probability", first_weight=0.4, **SINGLES
     )
-    assert booster.decisions([], []) == pytest.approx([0.7 / 4, 1.3 / 4])
+    assert booster.decision_function([], []) == pytest.approx([0.7 / 4, 1.3 / 4])
     booster.mistakes = [0.0, 0.0, 0.0, 1.0]
     light = math.exp(-1.0)
     expected = [(0.5 + 0.2 * light) / (3 + light), (1.1 + 0.2 * light) / (3 + light)]
-    assert booster.decisions([], []) == pytest.approx(expected)
+    assert booster.decision_function([], []) == pytest.approx(expected)
 
 
 # Beside the run without
@@ -100,13 +107,13 @@ def hedged(labels, codes, follow, uniforms):
     before = np.vstack([np.zeros(labels.shape[1]), np.cumsum(wrong, axis=0)[:-1]])
     guesses = []
     for t, said in enumerate(labels):
-        v = hedge.weights((before[t] - before[t].min()).tolist())
+        v = hedge_weights((before[t] - before[t].min()).tolist())
         if follow == "best":
             guesses.append(said[before[t].argmin()])
         elif follow == "draw":
-            guesses.append(said[hedge.draw(v, uniforms[t])])
+            guesses.append(said[draw_expert(v, uniforms[t])])
         else:
-            guesses.append(hedge.weighted_vote(v, said.tolist(), int(codes.max()) + 1))
+            guesses.append(weighted_vote(v, said.tolist(), int(codes.max()) + 1))
     return np.array(guesses), before
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from edgewise.learners.forest import guessing, merits, splitting
 from edgewise.learners.forest.layout import HIGH, LOW, MEAN, SEEN, SQUARES, WEIGHT, Forest, make_forest
-from tests.naive import split_search
+from edgewise.reference import split_search
 
 M, C, CODES = 9, 3, 4  # numeric features, nominal features and the codes of each, of the leaves made here
 LEAVES = 2500
@@ -101,6 +101,43 @@ def random_leaf(seed: int) -> Forest:
     return forest
 
 
+def plain_rows(forest: Forest, m: int = M, c: int = C) -> dict[int, Any]:
+    """The leaf's statistics as the plain search reads them."""
+    rows: dict[int, Any] = {}
+    for label, row in enumerate(forest.row[0]):
+        if row >= 0:
+            fields = zip(
+                ("n", "mean", "m2", "lo", "hi"), forest.gauss[row, [WEIGHT, MEAN, SQUARES, LOW, HIGH]], strict=True
+            )
+            columns = {name: column.tolist() for name, column in fields}
+            rows[label] = {j: {name: column[j] for name, column in columns.items()} for j in range(m)}
+            for j in range(c):
+                counts = forest.counts[row, forest.offset[0, j] : forest.offset[0, j + 1] - 1].tolist()
+                rows[label][m + j] = {v: count for v, count in enumerate(counts) if count > 0.0}
+    return rows
+
+
+def leaf_weight(forest: Forest) -> float:
+    return float(forest.class_weight[0].sum() if forest.warm[0] else forest.tally[0, SEEN])
+
+
+def search_all(forest: Forest, m: int = M, c: int = C) -> tuple[int, float]:
+    """Feature and threshold or code by looking at every candidate; (-1, 0) if the leaf should not split yet."""
+    seen, confidence = float(forest.tally[0, SEEN]), float(forest.log_confidence[0])
+    bound = split_search.hoeffding_bound(int(forest.n_rows[0]), confidence, seen)
+    kind = "binary" if forest.binary[0] else "multiway"
+    rows = plain_rows(forest, m, c)
+    split = split_search.best_split(rows, m, kind, leaf_weight(forest), bound, float(forest.tie[0]))
+    return (-1, 0.0) if split is None else (split.feature, float(split.place or 0.0))
+
+
+def merits_of(forest: Forest, j: int, candidates: Any) -> list[float]:
+    """The merit of each candidate split on feature j; -inf where a branch is too light."""
+    of_class = {label: row[j] for label, row in plain_rows(forest).items()}
+    found = [split_search.merit(branches, leaf_weight(forest)) for _, branches in candidates(of_class)]
+    return [-math.inf if merit is None else merit for merit in found]
+
+
 def splitting_is_compiled() -> bool:
     return hasattr(splitting.best_split, "py_func")
 
@@ -121,7 +158,7 @@ def test_decides_as_the_search_over_all_candidates(part):
     made = set()
     for seed in range(part, LEAVES if splitting_is_compiled() else 100, 5):
         forest = random_leaf(seed)
-        expected = split_search.best_split(forest, 0, 0, M, C)
+        expected = search_all(forest)
         assert decide(forest) == expected, seed
         made.add((expected[0] >= 0, expected[0] >= M))
     # No split, numeric and nominal splits were all asked for, or the comparison says nothing.
@@ -178,7 +215,7 @@ def test_thresholds_that_tie_go_to_the_lowest():
         y = np.tile(np.arange(18) // 9, 2)
         fill(forest, np.concatenate([half, -half])[:, None], np.zeros((36, 0)), y, np.tile(rng.exponential(size=18), 2))
         found = decide(forest, 1, 0)
-        assert found == split_search.best_split(forest, 0, 0, 1, 0)
+        assert found == search_all(forest, 1, 0)
         assert found[1] < 0.0
 
 
@@ -194,7 +231,7 @@ def test_a_branch_needs_a_hundredth_of_the_weight(kind, share, best):
     forest = empty_leaf(2, m, c, warm=False, binary=kind == "binary", delta=0.9, tie=9.0)
     w = np.array([0.5 - 0.005 * share, 0.5 - 0.005 * share, 0.01 * share])
     fill(forest, X[:, :m], X[:, :c], y, w)
-    assert decide(forest, m, c) == split_search.best_split(forest, 0, 0, m, c)
+    assert decide(forest, m, c) == search_all(forest, m, c)
     assert decide(forest, m, c)[0] == best
 
 
@@ -204,8 +241,7 @@ def test_the_gap_is_exact_where_it_decides():
     compared = 0
     for seed in range(300 if splitting_is_compiled() else 60):
         forest = random_leaf(seed)
-        mass = split_search.leaf_mass(forest, 0, 0)
-        merit = [split_search.first_best(split_search.threshold_merits(forest, 0, j, mass))[0] for j in range(M)]
+        merit = [max(0.0, *merits_of(forest, j, split_search.thresholds), 0.0) for j in range(M)]
         second, best = np.sort(merit)[-2:]
         if best - second > 1e-3:
             compared += 1
@@ -223,13 +259,13 @@ def test_guesses_hold_the_merits_between_them():
     for seed in range(600 if splitting_is_compiled() else 60):
         forest = random_leaf(seed)
         room = splitting.make_split_room(forest)
-        mass = split_search.leaf_mass(forest, 0, 0)
+        mass = leaf_weight(forest)
         n = splitting.sum_up(forest.gauss, forest.row[0], M, room)
         splitting.guess_merits(forest, 0, M, C, n, mass, room)
         for j in range(M):
             error = guessing.NUMERIC_ERROR * room.totals[j] / mass * merits.BITS
-            found = split_search.threshold_merits(forest, 0, j, mass)
-            for s, (merit, _) in enumerate(found):
+            found = merits_of(forest, j, split_search.thresholds)
+            for s, merit in enumerate(found):
                 guess = room.guesses[s, j]
                 if merit > -math.inf:
                     assert merit <= guess
@@ -237,12 +273,11 @@ def test_guesses_hold_the_merits_between_them():
                         assert guess - 2.0 * error <= merit
                         closest = min(closest, (guess - merit) / error, (merit - guess) / error + 2.0)
             if room.most[j] > guessing.NO_CANDIDATE:
-                assert room.least[j] <= max(0.0, *(merit for merit, _ in found)) <= max(room.most[j], 0.0)
+                assert room.least[j] <= max(0.0, *found) <= max(room.most[j], 0.0)
             else:
-                assert all(merit == -math.inf for merit, _ in found)
+                assert all(merit == -math.inf for merit in found)
         for j in range(C if forest.binary[0] else 0):
-            first, last = int(forest.offset[0, j]), int(forest.offset[0, j + 1]) - 1
-            best = max([0.0] + [merit for merit, _ in split_search.code_merits(forest, 0, first, last)]) / mass
+            best = max(0.0, *merits_of(forest, M + j, split_search.codes_against_rest), 0.0)
             assert room.least[M + j] <= best <= max(room.most[M + j], 0.0)
     # The error is no more than a few times what is met: bounds far too wide would pass all of the above.
     assert closest < 0.8
@@ -256,7 +291,7 @@ def test_a_code_that_outweighs_all_codes_by_rounding(all_codes):
     y = np.array([0, 0, 1, 1, 2])
     fill(forest, np.zeros((5, 0)), np.array([0, 1, 1, 1, 0])[:, None], y, np.array([3.0, 2.0, 2.0, 2.0, 3e-17]))
     forest.counts[2, forest.offset[0, 1] - 1] = all_codes
-    assert decide(forest, 0, 1) == split_search.best_split(forest, 0, 0, 0, 1) == (0, 0.0)
+    assert decide(forest, 0, 1) == search_all(forest, 0, 1) == (0, 0.0)
 
 
 @pytest.mark.plain

@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.naive import boosters as naive
-from tests.naive import hedge
-from tests.naive.losses import LOSSES
-from tests.naive.tree import Moments
-from tests.test_twin_tree import LEAVES, Stream, assert_same_structure, naive_trees, random_stream
+from edgewise import reference
+from edgewise.reference import RunningMoments
+from edgewise.reference.adaboost_olm import LOSSES, draw_expert, hedge_weights, weighted_vote
+from edgewise.reference.baselines import poisson
+from edgewise.reference.learner import argmin_cost
+from edgewise.reference.online_mbbm import importance, normalized_costs, zero_one_potential
+from tests.test_twin_tree import LEAVES, Stream, assert_same_structure, plain_trees, random_stream
 
 # The library against the pseudocode
 
@@ -47,10 +49,10 @@ def learners(seed: int) -> int:
     return 1 + seed % 6
 
 
-def assert_same_rounds(trace: Any, rounds: Sequence[naive.Round]) -> None:
+def assert_same_rounds(trace: Any, rounds: Sequence[reference.Round]) -> None:
     """Labels exactly, numbers to 1e-9."""
     assert trace.votes.tolist() == [r.votes for r in rounds]
-    assert trace.guesses.tolist() == [r.guess for r in rounds]
+    assert trace.guesses.tolist() == [r.prediction for r in rounds]
     assert trace.expert_labels.tolist() == [r.expert_labels for r in rounds]
     assert_close(trace.importances, [r.importances for r in rounds])
     assert_close(trace.learner_weights, [r.learner_weights for r in rounds])
@@ -66,7 +68,7 @@ def assert_same_trees(model: Any, trees: Sequence[Any], columns: list[int], per_
         assert_same_structure(model.structure(*divmod(i, per_learner)), tree.structure(), columns)
 
 
-def run(stream: Stream, booster: Any, extra: Any = None) -> list[naive.Round]:
+def run(stream: Stream, booster: Any, extra: Any = None) -> list[reference.Round]:
     """Every row of the stream through a plain booster; `extra` holds the uniforms of each round, if it wants any."""
     rounds = []
     for t in range(len(stream.y)):
@@ -96,10 +98,10 @@ def test_adaboost_olm(seed, loss, vote, follow):
     )
     trace = model.trace(stream.table(), stream.y, sample_weight=stream.weights)
 
-    moments = Moments(stream.counts[0])
-    trees = naive_trees(stream, moments, model.parameters_, **known)
+    moments = RunningMoments(stream.counts[0])
+    trees = plain_trees(stream, moments, model.parameters_, **known)
     scales = model.parameters_.importance_scale.tolist()
-    booster = naive.AdaBoostOLM(stream.k, trees, moments, scales=scales, loss=loss, vote=vote, follow=follow)
+    booster = reference.AdaBoostOLM(stream.k, trees, moments, scales=scales, loss=loss, vote=vote, follow=follow)
     assert_same_rounds(trace, run(stream, booster, trace.uniforms[:, 0].tolist()))
     assert_same_trees(model, trees, stream.columns)
     assert_close(model.learner_weights_, booster.alpha)
@@ -118,10 +120,10 @@ def test_online_mbbm(seed, edge, vote):
     model = OnlineMBBM(tree, learners(seed), edge=edge, vote=vote, random_state=seed)
     trace = model.trace(stream.table(), stream.y, sample_weight=stream.weights)
 
-    moments = Moments(stream.counts[0])
-    trees = naive_trees(stream, moments, model.parameters_, **known)
+    moments = RunningMoments(stream.counts[0])
+    trees = plain_trees(stream, moments, model.parameters_, **known)
     scales = model.parameters_.importance_scale.tolist()
-    booster = naive.OnlineMBBM(stream.k, trees, moments, edge=edge, scales=scales, vote=vote)
+    booster = reference.OnlineMBBM(stream.k, trees, moments, edge=edge, scales=scales, vote=vote)
     assert_same_rounds(trace, run(stream, booster))
     assert_same_trees(model, trees, stream.columns)
 
@@ -136,9 +138,9 @@ def test_oza_boost(seed):
     model = OzaBoost(tree, learners(seed), random_state=seed)
     trace = model.trace(stream.table(), stream.y, sample_weight=stream.weights)
 
-    moments = Moments(stream.counts[0])
-    trees = naive_trees(stream, moments, model.parameters_, **known)
-    booster = naive.OzaBoost(stream.k, trees, moments, scales=model.parameters_.importance_scale.tolist())
+    moments = RunningMoments(stream.counts[0])
+    trees = plain_trees(stream, moments, model.parameters_, **known)
+    booster = reference.OzaBoost(stream.k, trees, moments, scales=model.parameters_.importance_scale.tolist())
     assert_same_rounds(trace, run(stream, booster, trace.uniforms.tolist()))
     assert_same_trees(model, trees, stream.columns)
 
@@ -154,13 +156,13 @@ def test_ada_ova(seed, vote):
     model = AdaOVA.preset("paper", estimator=tree, n_estimators=learners(seed), vote=vote, random_state=seed)
     trace = model.trace(stream.table(), stream.y, sample_weight=stream.weights)
 
-    moments = Moments(stream.counts[0])
-    kits = [naive_trees(stream, moments, model.parameters_, labels=2, **known) for _ in range(stream.k)]
-    groups = [naive.OneVsAllGroup([kit[i] for kit in kits]) for i in range(learners(seed))]
+    moments = RunningMoments(stream.counts[0])
+    kits = [plain_trees(stream, moments, model.parameters_, labels=2, **known) for _ in range(stream.k)]
+    groups = [reference.OneVsAllGroup([kit[i] for kit in kits]) for i in range(learners(seed))]
     scales = model.parameters_.importance_scale.tolist()
-    booster = naive.AdaBoostOLM(stream.k, groups, moments, scales=scales, vote=vote)
+    booster = reference.AdaBoostOLM(stream.k, groups, moments, scales=scales, vote=vote)
     assert_same_rounds(trace, run(stream, booster, trace.uniforms[:, 0].tolist()))
-    assert_same_trees(model, [tree for group in groups for tree in group.trees], stream.columns, stream.k)
+    assert_same_trees(model, [tree for group in groups for tree in group.learners], stream.columns, stream.k)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -173,11 +175,11 @@ def test_hoeffding_forest(seed):
     model = HoeffdingForest(tree, learners(seed), random_state=seed)
     guesses = model.prequential(stream.table(), stream.y, sample_weight=stream.weights)
 
-    moments = Moments(stream.counts[0])
-    trees = naive_trees(stream, moments, model.parameters_, **known)
-    booster = naive.HoeffdingForest(stream.k, trees, moments, scales=model.parameters_.importance_scale.tolist())
+    moments = RunningMoments(stream.counts[0])
+    trees = plain_trees(stream, moments, model.parameters_, **known)
+    booster = reference.HoeffdingForest(stream.k, trees, moments, scales=model.parameters_.importance_scale.tolist())
     rounds = run(stream, booster)
-    assert guesses.tolist() == [r.guess for r in rounds]
+    assert guesses.tolist() == [r.prediction for r in rounds]
     if seed % 3 == 0:  # prequential_votes takes no weights
         again = HoeffdingForest(tree, learners(seed), random_state=seed)
         assert again.prequential_votes(stream.table(), stream.y).tolist() == [r.votes for r in rounds]
@@ -193,20 +195,20 @@ class Scripted:
     def __init__(self, k: int, votes: Sequence[int]) -> None:
         self.k, self.votes, self.weights = k, list(votes), []
 
-    def vote(self, numeric: Sequence[float], nominal: Sequence[int]) -> list[float]:
+    def predict_proba(self, numeric: Sequence[float], nominal: Sequence[int]) -> list[float]:
         said = self.votes[len(self.weights)]
         return [1.0 if l == said else 0.0 for l in range(self.k)]
 
-    def learn(self, numeric: Sequence[float], nominal: Sequence[int], y: int, w: float) -> None:
+    def update(self, numeric: Sequence[float], nominal: Sequence[int], y: int, w: float) -> None:
         self.weights.append(w)
 
 
 def test_adaboost_olm_by_hand():
     """k = 2, one learner, right then wrong: alpha 0 -> sqrt 2 -> less."""
     learner = Scripted(2, [1, 0, 0])
-    booster = naive.AdaBoostOLM(2, [learner], Moments(0), vote="argmax", scales=[3.0])
+    booster = reference.AdaBoostOLM(2, [learner], RunningMoments(0), vote="argmax", scales=[3.0])
     first = booster.round([], [], 1, 0.5)
-    assert first == naive.Round(0, [1], [0.5], [0.0], [0], [0.0])  # a tie of zeros: expert says the lowest label
+    assert first == reference.Round(0, [1], [0.5], [0.0], [0], [0.0])  # a tie of zeros: expert says the lowest label
     assert booster.alpha == pytest.approx([math.sqrt(2.0)])  # slope -1/2, step 2 sqrt 2
     second = booster.round([], [], 1, 0.5)
     slope = 1.0 / (1.0 + math.exp(-math.sqrt(2.0)))
@@ -218,7 +220,7 @@ def test_adaboost_olm_by_hand():
 
 
 def test_adaboost_olm_second_learner_sees_the_scores_of_the_first():
-    booster = naive.AdaBoostOLM(3, [Scripted(3, [2, 2]), Scripted(3, [0, 1])], Moments(0), vote="argmax")
+    booster = reference.AdaBoostOLM(3, [Scripted(3, [2, 2]), Scripted(3, [0, 1])], RunningMoments(0), vote="argmax")
     booster.round([], [], 2, 0.0)
     # Learner 1 was right: slope -(1/2 + 1/2), step sqrt 2. Learner 2 was wrong: slope 1/2.
     assert booster.alpha == pytest.approx([math.sqrt(2.0), -math.sqrt(0.5)])
@@ -228,7 +230,7 @@ def test_adaboost_olm_second_learner_sees_the_scores_of_the_first():
 
 
 def test_sample_weight_counts_as_often():
-    booster = naive.AdaBoostOLM(2, [Scripted(2, [0])], Moments(0), vote="argmax", scales=[2.0])
+    booster = reference.AdaBoostOLM(2, [Scripted(2, [0])], RunningMoments(0), vote="argmax", scales=[2.0])
     booster.round([], [], 1, 0.0, sample_weight=0.25)
     assert booster.learners[0].weights == [0.25]
     assert booster.mistakes == [0.25]
@@ -237,48 +239,51 @@ def test_sample_weight_counts_as_often():
 
 def test_cost_sensitive_vote_by_hand():
     """Nothing is known (uniform p) and expert 1 leans to label 0: voting for another label is cheapest."""
-    assert naive.cheapest([0.5, 0.5], [[-1.0, 1.0], [1.0, -1.0]]) == 0
-    assert naive.cheapest([0.4, 0.6], [[-1.0, 1.0], [1.0, -1.0]]) == 1
-    assert naive.cheapest([0.4, 0.6], [[-2.0, 2.0], [1.0, -1.0]]) == 0
-    assert naive.cheapest([1.0], [[0.0]]) == 0
-    assert naive.cheapest([0.5, 0.5], [[0.0, 0.0], [0.0, -1e-12]]) == 0  # within rounding: the lower label stays
+    assert argmin_cost([0.5, 0.5], [[-1.0, 1.0], [1.0, -1.0]]) == 0
+    assert argmin_cost([0.4, 0.6], [[-1.0, 1.0], [1.0, -1.0]]) == 1
+    assert argmin_cost([0.4, 0.6], [[-2.0, 2.0], [1.0, -1.0]]) == 0
+    assert argmin_cost([1.0], [[0.0]]) == 0
+    assert argmin_cost([0.5, 0.5], [[0.0, 0.0], [0.0, -1e-12]]) == 0  # within rounding: the lower label stays
 
 
 def test_hedge_by_hand():
-    v = hedge.weights([0.0, math.log(2.0), math.log(4.0)])
+    v = hedge_weights([0.0, math.log(2.0), math.log(4.0)])
     assert v == pytest.approx([1.0, 0.5, 0.25])
-    assert [hedge.draw(v, u) for u in (0.0, 0.57, 0.58, 0.85, 0.86, 0.999)] == [0, 0, 1, 1, 2, 2]
-    assert hedge.draw([0.0, 1.0], 0.0) == 1
-    assert hedge.weighted_vote(v, [0, 1, 1], 3) == 0
-    assert hedge.weighted_vote([1.0, 1.0], [2, 1], 3) == 1
+    assert [draw_expert(v, u) for u in (0.0, 0.57, 0.58, 0.85, 0.86, 0.999)] == [0, 0, 1, 1, 2, 2]
+    assert draw_expert([0.0, 1.0], 0.0) == 1
+    assert weighted_vote(v, [0, 1, 1], 3) == 0
+    assert weighted_vote([1.0, 1.0], [2, 1], 3) == 1
 
 
 def test_mbbm_potentials_by_hand():
     """k = 2, edge g: the right label is drawn with p = (1 + g)/2 and must win strictly."""
     edge = Fraction(1, 10)
     p = (1 + edge) / 2
-    memo: dict = {}
-    assert naive.potential(0, 0, (0, 0), edge, memo) == 1
-    assert naive.potential(1, 0, (0, 0), edge, memo) == 1 - p
-    assert naive.potential(3, 1, (0, 0), edge, memo) == 1 - (p**3 + 3 * p**2 * (1 - p))
+    phi = zero_one_potential(2, edge)
+    assert phi(0, 0, (0, 0)) == 1
+    assert phi(1, 0, (0, 0)) == 1 - p
+    assert phi(3, 1, (0, 0)) == 1 - (p**3 + 3 * p**2 * (1 - p))
 
 
 def test_mbbm_by_hand():
     """k = 2, N = 2: learner 2's weight is 1 while its vote decides, and importances are divided by w* = 2."""
-    booster = naive.OnlineMBBM(2, [Scripted(2, [1, 0]), Scripted(2, [1, 1])], Moments(0), edge=0.2, vote="argmax")
+    booster = reference.OnlineMBBM(
+        2, [Scripted(2, [1, 0]), Scripted(2, [1, 1])], RunningMoments(0), edge=0.2, vote="argmax"
+    )
     first = booster.round([], [], 1)
     # Learner 1: one vote to go, p = .6. phi_1(e_0) = 1, phi_1(e_1) = 1 - .6 = .4.
     assert first.importances == pytest.approx([0.6 / 2, 1.0 / 2])
-    assert first.guess == 1
+    assert first.prediction == 1
     second = booster.round([], [], 1)
     assert second.importances == pytest.approx([0.6 / 2, 0.0])  # a tie at best is an error: learner 2 cannot help
-    assert second.guess == 0
+    assert second.prediction == 0
 
 
 def test_mbbm_costs_are_in_the_simplex():
-    booster = naive.OnlineMBBM(4, [Scripted(4, [])] * 5, Moments(0), edge=0.1)
-    for i, votes in ((1, (0, 0, 0, 0)), (3, (1, 1, 0, 0)), (5, (2, 2, 0, 0))):
-        matrix, weights = booster.costs(i, votes)
+    booster = reference.OnlineMBBM(4, [Scripted(4, [])] * 5, RunningMoments(0), edge=0.1)
+    for to_go, votes in ((4, (0, 0, 0, 0)), (2, (1, 1, 0, 0)), (0, (2, 2, 0, 0))):
+        matrix = normalized_costs(booster.phi, to_go, votes)
+        weights = [importance(booster.phi, to_go, r, votes) for r in range(4)]
         for r in range(4):
             assert matrix[r][r] == 0.0
             assert min(matrix[r]) >= 0.0
@@ -288,15 +293,15 @@ def test_mbbm_costs_are_in_the_simplex():
 
 def test_poisson_by_hand():
     e = math.exp(-1.0)
-    assert [naive.poisson(1.0, u) for u in (0.0, e - 1e-9, e + 1e-9, 2 * e + 1e-9, 2.5 * e + 1e-9)] == [0, 0, 1, 2, 3]
-    draws = [naive.poisson(2.5, u) for u in (np.arange(4000) + 0.5) / 4000]
+    assert [poisson(1.0, u) for u in (0.0, e - 1e-9, e + 1e-9, 2 * e + 1e-9, 2.5 * e + 1e-9)] == [0, 0, 1, 2, 3]
+    draws = [poisson(2.5, u) for u in (np.arange(4000) + 0.5) / 4000]
     assert np.mean(draws) == pytest.approx(2.5, abs=0.01)
     assert np.var(draws) == pytest.approx(2.5, abs=0.03)
 
 
 def test_oza_boost_by_hand():
     """Learner 1 wrong, learner 2 right: lambda 1 -> 1/2 each time, as in Figure 2."""
-    booster = naive.OzaBoost(2, [Scripted(2, [0, 0, 0]), Scripted(2, [1, 0, 1])], Moments(0))
+    booster = reference.OzaBoost(2, [Scripted(2, [0, 0, 0]), Scripted(2, [1, 0, 1])], RunningMoments(0))
     first = booster.round([], [], 1, [0.5, 0.5])
     assert first.learner_weights == [0.0, 0.0]
     assert first.importances == [1.0, 0.0]  # CDF of Poisson(1/2) at 0 is .61
@@ -306,7 +311,7 @@ def test_oza_boost_by_hand():
     assert (booster.right, booster.wrong) == ([1.0, 1.5], [1.0, 0.0])
     third = booster.round([], [], 1, [0.5, 0.5])
     assert third.learner_weights == pytest.approx([0.0, math.log((1 - 1e-10) / 1e-10)])
-    assert third.guess == 1
+    assert third.prediction == 1
 
 
 def test_one_vs_all_group_by_hand():
@@ -314,14 +319,14 @@ def test_one_vs_all_group_by_hand():
         def __init__(self, positive: float) -> None:
             self.positive, self.learned = positive, []
 
-        def vote(self, numeric: Sequence[float], nominal: Sequence[int]) -> list[float]:
+        def predict_proba(self, numeric: Sequence[float], nominal: Sequence[int]) -> list[float]:
             return [1.0 - self.positive, self.positive]
 
-        def learn(self, numeric: Sequence[float], nominal: Sequence[int], y: int, w: float) -> None:
+        def update(self, numeric: Sequence[float], nominal: Sequence[int], y: int, w: float) -> None:
             self.learned.append((y, w))
 
     trees = [Fixed(0.2), Fixed(0.5), Fixed(0.1)]
-    group = naive.OneVsAllGroup(trees)
-    assert group.vote([], []) == pytest.approx([0.25, 0.625, 0.125])
-    group.learn([], [], 2, 0.7)
+    group = reference.OneVsAllGroup(trees)
+    assert group.predict_proba([], []) == pytest.approx([0.25, 0.625, 0.125])
+    group.update([], [], 2, 0.7)
     assert [tree.learned for tree in trees] == [[(0, 0.7)], [(0, 0.7)], [(1, 0.7)]]

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from edgewise.reference import adaboost_olm as reference
 from edgewise.theory import losses as kernels
 from edgewise.theory.experts import smallest, voted
-from tests.naive import losses as naive
 
 CODES = {"logistic": kernels.LOGISTIC, "exponential": kernels.EXPONENTIAL, "square_hinge": kernels.SQUARE_HINGE}
 pytestmark = pytest.mark.plain
-every_loss = pytest.mark.parametrize("loss", naive.LOSSES)
+every_loss = pytest.mark.parametrize("loss", reference.LOSSES)
 
 score = st.floats(-8.0, 8.0)
 states = st.integers(2, 6).flatmap(
@@ -39,7 +39,7 @@ def test_names_are_distinct():
 def test_values(loss, state):
     scores, label, _ = state
     got = kernels.loss_value(CODES[loss], array(scores), label)
-    assert got == pytest.approx(naive.value(loss, scores, label), rel=1e-12, abs=1e-14)
+    assert got == pytest.approx(reference.surrogate_loss(loss, scores, label), rel=1e-12, abs=1e-14)
 
 
 @every_loss
@@ -47,7 +47,7 @@ def test_values(loss, state):
 @given(state=states)
 def test_cost_rows(loss, state):
     scores, label, _ = state
-    expected = naive.cost_matrix(loss, scores)[label]
+    expected = reference.cost_matrix(loss, scores)[label]
     row = np.full(len(scores), np.nan)
     kernels.cost_row(CODES[loss], array(scores), label, row)
     assert row == pytest.approx(expected, rel=1e-12, abs=1e-14)
@@ -74,7 +74,7 @@ def test_expected_costs(loss, state, raw):
     scores, _, _ = state
     k = len(scores)
     p = [x / sum(raw[:k]) for x in raw[:k]]
-    matrix = naive.cost_matrix(loss, scores)
+    matrix = reference.cost_matrix(loss, scores)
     expected = [sum(p[r] * matrix[r][l] for r in range(k)) for l in range(k)]
     out = np.full(k, np.nan)
     kernels.expected_costs(CODES[loss], array(scores), array(p), out, np.full(k, np.nan))
@@ -93,7 +93,7 @@ def test_derivative_in_the_learner_weight_is_an_entry_of_the_moved_cost_row(loss
     kernels.cost_row(CODES[loss], moved, label, row)
     got = row[vote]
     # Square hinge can cancel to a small number: s + alpha rounds before the difference is taken.
-    assert got == pytest.approx(naive.derivative(loss, scores, label, vote, alpha), rel=1e-12, abs=1e-13)
+    assert got == pytest.approx(reference.derivative(loss, scores, label, vote, alpha), rel=1e-12, abs=1e-13)
 
 
 @every_loss
@@ -109,7 +109,7 @@ def test_derivative_agrees_with_differences_of_the_loss(loss, state, alpha):
         return kernels.loss_value(CODES[loss], moved, label)
 
     slope = (f(alpha + h) - f(alpha - h)) / (2.0 * h)
-    expected = naive.derivative(loss, scores, label, vote, alpha)
+    expected = reference.derivative(loss, scores, label, vote, alpha)
     # Truncation is h^2 f'''/6 or, at the kink of the hinge, (k - 1) h / 4; rounding is eps f / h.
     tolerance = 1e-9 * max(1.0, abs(expected)) + 1e-10 * f(alpha)
     if loss == "square_hinge":
@@ -123,8 +123,8 @@ def test_derivative_agrees_with_differences_of_the_loss(loss, state, alpha):
 def test_step_sizes_and_feasible_sets(loss, k, n, i, t):
     i = i % n
     got = kernels.step_size(CODES[loss], k, n, i, t)
-    assert got == pytest.approx(naive.step_size(loss, k, n, i + 1, t), rel=1e-13)
-    assert kernels.feasible(CODES[loss], n) == pytest.approx(naive.feasible(loss, n), rel=1e-15)
+    assert got == pytest.approx(reference.step_size(loss, k, n, i + 1, t), rel=1e-13)
+    assert kernels.feasible(CODES[loss], n) == pytest.approx(reference.feasible_bound(loss, n), rel=1e-15)
 
 
 def test_by_hand():
@@ -179,7 +179,7 @@ def test_cost_rows_carried_from_vote_to_vote(k, label, cast):
     cast = [(label if right else vote % k, alpha) for right, vote, alpha in cast]
     scores, row = costs_after(k, label, cast)
     if cast:
-        assert row == pytest.approx(naive.cost_matrix("logistic", scores.tolist())[label], rel=1e-11, abs=1e-14)
+        assert row == pytest.approx(reference.cost_matrix("logistic", scores.tolist())[label], rel=1e-11, abs=1e-14)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -191,11 +191,11 @@ def test_cost_rows_far_beyond_what_odds_can_hold_and_back(sign, k):
     expected = [0.0] * k if sign > 0.0 else [1.0, 1.0 - k, 1.0][:k]
     assert far == pytest.approx(expected, rel=1e-15, abs=1e-300)
     scores, near = costs_after(k, 1, away + back)
-    assert near == pytest.approx(naive.cost_matrix("logistic", scores.tolist())[1], rel=1e-11)
+    assert near == pytest.approx(reference.cost_matrix("logistic", scores.tolist())[1], rel=1e-11)
     other = k - 1 if k > 2 else 0
     _, wrong = costs_after(k, 1, [(other, 2.0 * sign)] * 1000 + [(other, -2.0 * sign)] * 999)
     expected_scores = [2.0 * sign if l == other else 0.0 for l in range(k)]
-    assert wrong == pytest.approx(naive.cost_matrix("logistic", expected_scores)[1], rel=1e-11)
+    assert wrong == pytest.approx(reference.cost_matrix("logistic", expected_scores)[1], rel=1e-11)
 
 
 @pytest.mark.plain

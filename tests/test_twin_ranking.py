@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from tests.naive import ranking as naive
-from tests.naive.tree import Moments
+from edgewise import reference
+from edgewise.reference import RunningMoments
+from edgewise.reference import linear as plain
+from edgewise.reference.ranking import LabelCurves
 from tests.test_twin_boosters import assert_close
 from tests.test_twin_tree import Stream, assert_same_structure, random_stream
 
@@ -29,32 +31,34 @@ def stream_of_sets(seed: int) -> tuple[Stream, np.ndarray]:
     return stream, Y.astype(int)
 
 
-def plain_tree(stream: Stream, moments: Moments, parameters: Any, i: int, settings: dict[str, Any]) -> naive.SetTree:
+def plain_tree(
+    stream: Stream, moments: RunningMoments, parameters: Any, i: int, settings: dict[str, Any]
+) -> reference.HoeffdingTree:
     used = [f for f, column in enumerate(stream.columns) if parameters.features[i, column]]
-    return naive.SetTree(
+    return reference.HoeffdingTree(
         stream.k,
         *stream.counts,
         moments,
-        grace=float(parameters.grace_period[i]),
-        delta=float(parameters.split_confidence[i]),
-        tie=float(parameters.tie_threshold[i]),
-        leaf=settings["leaf_prediction"],
+        grace_period=float(parameters.grace_period[i]),
+        split_confidence=float(parameters.split_confidence[i]),
+        tie_threshold=float(parameters.tie_threshold[i]),
+        leaf_prediction=settings["leaf_prediction"],
         features=used,
         warm_start=settings.get("warm_start", False),
-        nominal=settings.get("nominal_splits", "multiway"),
+        nominal_splits=settings.get("nominal_splits", "multiway"),
     )
 
 
-def plain_learners(model: Any, stream: Stream, moments: Moments) -> list[Any]:
-    """The naive learner of each member, with the constants that the library drew."""
+def plain_learners(model: Any, stream: Stream, moments: RunningMoments) -> list[Any]:
+    """The plain learner of each member, with the constants that the library drew."""
     made: list[Any] = []
     for i, member in enumerate(model._members()):
         if isinstance(member, ew.HoeffdingTree):
             made.append(plain_tree(stream, moments, model.parameters_, i, member.get_params()))
         elif isinstance(member, ew.BinaryRelevance):
-            made.append(naive.SetLogistic(stream.k, moments))
+            made.append(plain.BinaryRelevance(stream.k, moments))
         else:
-            made.append(naive.SetSoftmax(stream.k, moments))
+            made.append(plain.SoftmaxRegression(stream.k, moments))
     return made
 
 
@@ -73,7 +77,7 @@ def compare(model: Any, make: Any, stream: Stream, Y: np.ndarray, forms: list[st
     """Every row through both, the state compared after each; the plain booster."""
     uniforms = iter(np.random.default_rng(seed).spawn(2)[1].random(len(Y)))
     draws = getattr(model, "follow", "") == "draw"
-    table, twin, curves = stream.table(), None, naive.Curves(stream.k)
+    table, twin, curves = stream.table(), None, LabelCurves(stream.k)
     for t in range(len(Y)):
         labels = set(np.flatnonzero(Y[t]).tolist())
         weight = float(stream.weights[t])
@@ -82,18 +86,18 @@ def compare(model: Any, make: Any, stream: Stream, Y: np.ndarray, forms: list[st
             # the first row is there to make the model draw its constants
             probe = type(model)(**model.get_params(deep=False))
             probe.partial_fit(table[:1], Y[:1])
-            moments = Moments(stream.counts[0])
+            moments = RunningMoments(stream.counts[0])
             learners = plain_learners(probe, stream, moments)
             twin = make(stream.k, learners, moments, forms, probe.parameters_.importance_scale.tolist())
-            twin.normalize = model.normalize_importance
+            twin.normalize_importance = model.normalize_importance
         numeric, nominal = stream.row(t)
-        sure = twin.sure(twin.experts(twin.votes(numeric, nominal)))
+        sure = twin.decision_function(numeric, nominal)
         if t:
             assert_close(model.decision_function(table[t : t + 1])[0], sure)
-            assert_close(model.predict_proba(table[t : t + 1])[0], curves.say(sure))
+            assert_close(model.predict_proba(table[t : t + 1])[0], curves.predict_proba(sure))
         round_ = twin.round(numeric, nominal, labels, next(uniforms) if learned and draws else 0.0, weight)
         if learned:
-            curves.learn(sure, labels, weight)
+            curves.update(sure, labels, weight)
         scores = model.prequential(table[t : t + 1], Y[t : t + 1], sample_weight=stream.weights[t : t + 1])
         assert_close(scores[0], round_.scores)
         assert_close(model.learner_weights_, twin.alpha)
@@ -102,7 +106,7 @@ def compare(model: Any, make: Any, stream: Stream, Y: np.ndarray, forms: list[st
     assert model.rounds_ == twin.t > 30
     assert model.skipped_ == (np.isin(Y.sum(axis=1), (0, stream.k))).sum()
     for i, learner in enumerate(twin.learners):
-        if isinstance(learner, naive.SetTree):
+        if isinstance(learner, reference.HoeffdingTree):
             assert_same_structure(model.structure(i), learner.structure(), stream.columns)
     return twin
 
@@ -117,8 +121,8 @@ def test_online_bmr_is_algorithm_2(seed, loss, vote):
     n = 1 + seed % 4
     model = ew.OnlineBMR(tree(seed), n, edge=0.15, loss=loss, vote=vote, normalize_importance=False, random_state=seed)
 
-    def make(*args: Any) -> naive.OnlineBMR:
-        return naive.OnlineBMR(*args, loss=loss, edge=0.15)
+    def make(*args: Any) -> reference.OnlineBMR:
+        return reference.OnlineBMR(*args, loss_name=loss, edge=0.15)
 
     twin = compare(model, make, stream, Y, [vote] * n, seed)
     assert_close(model._ensemble.committee.excess, twin.excess)
@@ -132,8 +136,8 @@ def test_ada_olmr_is_algorithm_3(seed, follow, vote):
     n = 2 + seed % 5
     model = ew.AdaOLMR(tree(seed), n, vote=vote, follow=follow, normalize_importance=False, random_state=seed)
 
-    def make(*args: Any) -> naive.AdaOLMR:
-        return naive.AdaOLMR(*args, how=follow)
+    def make(*args: Any) -> reference.AdaOLMR:
+        return reference.AdaOLMR(*args, follow=follow)
 
     twin = compare(model, make, stream, Y, [vote] * n, seed)
     assert_close(model.expert_losses_, twin.losses)
@@ -151,10 +155,10 @@ def test_learners_of_every_kind_and_format_in_one_ensemble(seed, booster):
     forms = ["distribution", "set", "label", "distribution"]
     if booster == "bmr":
         model: Any = ew.OnlineBMR(kinds, 4, edge=0.1, vote=forms, random_state=seed)
-        compare(model, lambda *a: naive.OnlineBMR(*a, loss="hinge", edge=0.1), stream, Y, forms, seed)
+        compare(model, lambda *a: reference.OnlineBMR(*a, loss_name="hinge", edge=0.1), stream, Y, forms, seed)
     else:
         model = ew.AdaOLMR(kinds, 4, vote=forms, random_state=seed)
-        compare(model, lambda *a: naive.AdaOLMR(*a, how="draw"), stream, Y, forms, seed)
+        compare(model, lambda *a: reference.AdaOLMR(*a, follow="draw"), stream, Y, forms, seed)
 
 
 def test_the_streams_make_trees_split_between_labels_of_one_row():
@@ -164,15 +168,15 @@ def test_the_streams_make_trees_split_between_labels_of_one_row():
         stream, Y = stream_of_sets(300 + seed)
         model = ew.OnlineBMR(tree(seed), 3, random_state=seed)
         model.partial_fit(stream.table()[:1], Y[:1])
-        moments = Moments(stream.counts[0])
+        moments = RunningMoments(stream.counts[0])
         learner = plain_tree(stream, moments, model.parameters_, 1, tree(seed).get_params())
         for t in range(len(Y)):
             numeric, nominal = stream.row(t)
-            learner.vote(numeric, nominal)
-            moments.learn(numeric)
+            learner.predict_proba(numeric, nominal)
+            moments.update(numeric)
             labels = np.flatnonzero(Y[t])
             for place, y in enumerate(labels):
                 before = learner.nodes
-                learner.learn_set(numeric, nominal, {int(y)}, [3.0] * stream.k)
+                learner.update_set(numeric, nominal, {int(y)}, [3.0] * stream.k)
                 split_within += learner.nodes > before and place < len(labels) - 1
     assert split_within > 5

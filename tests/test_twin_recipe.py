@@ -19,47 +19,50 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import truncnorm
 
+from edgewise import reference
+from edgewise.reference import RunningMoments
+from edgewise.reference import adaboost_olm as olm
+from edgewise.reference.learner import MISSING, argmax
+from edgewise.reference.linear import BinaryRelevance, SoftmaxRegression
+from edgewise.reference.split_search import above, below
 from tests.golden import make_paper
-from tests.naive import boosters as naive
-from tests.naive import losses
-from tests.naive.linear import SoftmaxRegression
-from tests.naive.ranking import SetLogistic
-from tests.naive.tree import MISSING, Moments, Tree, above, argmax, below
 from tests.test_twin_boosters import Scripted, assert_close, assert_same_rounds, run
 from tests.test_twin_tree import NAN, Stream, plant, random_stream, teach
 
-EVERY_LOSS = (*losses.LOSSES, losses.SOFTMAX)
+EVERY_LOSS = (*olm.LOSSES, olm.SOFTMAX)
 few = settings(max_examples=60, deadline=None)
 
 
 # The library against the plain learners and boosters
 
 
-def twins(stream: Stream, moments: Moments, model: Any, estimators: Sequence[Any]) -> tuple[list[Any], list[float]]:
+def twins(
+    stream: Stream, moments: RunningMoments, model: Any, estimators: Sequence[Any]
+) -> tuple[list[Any], list[float]]:
     """Plain learners with the constants that the library drew, and their factors on the importance."""
-    from edgewise import BinaryRelevance, HoeffdingTree
+    import edgewise as ew
 
     drawn = model.parameters_
     learners: list[Any] = []
     scales: list[float] = []
     for i in range(model.n_estimators):
         estimator = estimators[min(i, len(estimators) - 1)]
-        if not isinstance(estimator, HoeffdingTree):
-            plain = SetLogistic if isinstance(estimator, BinaryRelevance) else SoftmaxRegression
+        if not isinstance(estimator, ew.HoeffdingTree):
+            plain = BinaryRelevance if isinstance(estimator, ew.BinaryRelevance) else SoftmaxRegression
             learners.append(plain(stream.k, moments, **estimator.get_params()))
             scales.append(1.0)
             continue
-        tree = Tree(
+        tree = reference.HoeffdingTree(
             stream.k,
             *stream.counts,
             moments,
-            grace=float(drawn.grace_period[i]),
-            delta=float(drawn.split_confidence[i]),
-            tie=float(drawn.tie_threshold[i]),
-            leaf=estimator.leaf_prediction,
+            grace_period=float(drawn.grace_period[i]),
+            split_confidence=float(drawn.split_confidence[i]),
+            tie_threshold=float(drawn.tie_threshold[i]),
+            leaf_prediction=estimator.leaf_prediction,
             features=[f for f, column in enumerate(stream.columns) if drawn.features[i, column]],
             max_nodes=estimator.max_nodes,
-            nominal=estimator.nominal_splits,
+            nominal_splits=estimator.nominal_splits,
             warm_start=estimator.warm_start,
         )
         learners.append(tree)
@@ -91,22 +94,21 @@ def assert_same_run(stream: Stream, estimators: Sequence[Any], n: int, seed: int
     model = AdaBoostOLM(given_estimator, n, random_state=seed, **options)
     trace = model.trace(stream.table(), stream.y, sample_weight=stream.weights)
 
-    moments = Moments(stream.counts[0])
+    moments = RunningMoments(stream.counts[0])
     learners, scales = twins(stream, moments, model, estimators)
-    renamed = {"importance_power": "power", "normalize_importance": "normalize"}
-    known = {renamed.get(name, name): value for name, value in options.items() if name != "chunk_size"}
-    booster = naive.AdaBoostOLM(stream.k, learners, moments, scales=scales, **known)
+    known = {name: value for name, value in options.items() if name != "chunk_size"}
+    booster = reference.AdaBoostOLM(stream.k, learners, moments, scales=scales, **known)
     uniforms = trace.uniforms[:, 0].tolist() if options["follow"] == "draw" else [0.0] * len(stream.y)
     assert_same_rounds(trace, run(stream, booster, uniforms))
     for i, learner in enumerate(learners):
-        if isinstance(learner, Tree):
+        if isinstance(learner, reference.HoeffdingTree):
             assert_same_structure(model.structure(i), learner.structure(), stream.columns)
     assert_close(model.learner_weights_, booster.alpha)
     assert_close(model.edges_, booster.edges())
-    rows = [booster.decisions(*stream.row(t)) for t in range(0, len(stream.y), 7)]
+    rows = [booster.decision_function(*stream.row(t)) for t in range(0, len(stream.y), 7)]
     expected = [row[1] - row[0] for row in rows] if stream.k == 2 else rows
     np.testing.assert_allclose(model.decision_function(stream.table()[::7]), expected, rtol=1e-9, atol=1e-9)
-    told = [losses.softmax(row) for row in rows]
+    told = [olm.softmax(row) for row in rows]
     np.testing.assert_allclose(model.predict_proba(stream.table()[::7]), told, rtol=1e-9, atol=1e-9)
 
 
@@ -154,13 +156,13 @@ def test_trees(seed, nominal_splits, warm_start, leaf):
     model = HoeffdingForest(tree, 3, random_state=seed)
     guesses = model.prequential(stream.table(), stream.y, sample_weight=stream.weights)
 
-    moments = Moments(stream.counts[0])
+    moments = RunningMoments(stream.counts[0])
     trees, scales = twins(stream, moments, model, [tree])
-    forest = naive.HoeffdingForest(stream.k, trees, moments, scales=scales)
-    assert guesses.tolist() == [r.guess for r in run(stream, forest)]
+    forest = reference.HoeffdingForest(stream.k, trees, moments, scales=scales)
+    assert guesses.tolist() == [r.prediction for r in run(stream, forest)]
     for i, tree in enumerate(trees):
         assert_same_structure(model.structure(i), tree.structure(), stream.columns)
-    means = [np.mean([tree.vote(*stream.row(t)) for tree in trees], axis=0) for t in range(len(stream.y))]
+    means = [np.mean([tree.predict_proba(*stream.row(t)) for tree in trees], axis=0) for t in range(len(stream.y))]
     np.testing.assert_allclose(model.predict_proba(stream.table()), means, rtol=1e-9, atol=1e-12)
 
 
@@ -177,12 +179,12 @@ def test_linear_learners(seed, vote, clip):
 
 
 @pytest.mark.parametrize("vote", ["probability", "argmax", "cost"])
-@pytest.mark.parametrize("loss", losses.LOSSES)
+@pytest.mark.parametrize("loss", olm.LOSSES)
 @pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.plain), 1])
 def test_logistic_learners(seed, loss, vote):
     import edgewise as ew
 
-    seed = 730 + seed + 2 * losses.LOSSES.index(loss)
+    seed = 730 + seed + 2 * olm.LOSSES.index(loss)
     stream = random_stream(seed, weighted=True)
     estimators = [ew.BinaryRelevance(step=0.5), ew.SoftmaxRegression(), ew.BinaryRelevance()]
     assert_same_run(stream, estimators, 3, seed, **PAPER | {"vote": vote, "loss": loss})
@@ -453,9 +455,11 @@ def test_the_streams_make_every_kind_of_split():
     for seed in range(600, 614):
         stream = random_stream(seed)
         for nominal in ("multiway", "binary"):
-            moments = Moments(stream.counts[0])
-            constants = {"grace": 4, "delta": 0.3, "tie": 0.4, "leaf": "mixed"}
-            tree = Tree(stream.k, *stream.counts, moments, nominal=nominal, warm_start=True, **constants)
+            moments = RunningMoments(stream.counts[0])
+            constants = {"grace_period": 4, "split_confidence": 0.3, "tie_threshold": 0.4, "leaf_prediction": "mixed"}
+            tree = reference.HoeffdingTree(
+                stream.k, *stream.counts, moments, nominal_splits=nominal, warm_start=True, **constants
+            )
             for t in range(len(stream.y)):
                 teach(tree, *stream.row(t), int(stream.y[t]))
             for kind in deep:
@@ -484,17 +488,17 @@ def test_softmax_kernels(state, n, t):
 
     scores, label, p = state
     k, s = len(scores), np.array(scores)
-    matrix = losses.cost_matrix("softmax", scores)
+    matrix = olm.cost_matrix("softmax", scores)
     near = {"rel": 1e-12, "abs": 1e-14}
     code = kernels.SOFTMAX
     assert kernels.LOSSES["softmax"] == code
-    assert kernels.loss_value(code, s, label) == pytest.approx(losses.value("softmax", scores, label), **near)
+    assert kernels.loss_value(code, s, label) == pytest.approx(olm.surrogate_loss("softmax", scores, label), **near)
     out = np.full(k, np.nan)
     kernels.cost_row(code, s, label, out)
     assert out == pytest.approx(matrix[label], **near)
     kernels.expected_costs(code, s, np.array(p), out, np.full(k, np.nan))
     assert out == pytest.approx([sum(p[r] * matrix[r][l] for r in range(k)) for l in range(k)], **near)
-    assert out == pytest.approx([losses.softmax(scores)[l] - p[l] for l in range(k)], **near)
+    assert out == pytest.approx([olm.softmax(scores)[l] - p[l] for l in range(k)], **near)
     assert kernels.step_size(code, k, n, n - 1, t) == pytest.approx(2.0 * math.sqrt(2.0 / t), rel=1e-13)
 
 
@@ -519,10 +523,10 @@ def test_derivative_along_a_distribution_agrees_with_differences_of_the_loss(los
     step = 1e-5
 
     def f(a: float) -> float:
-        return losses.value(loss, [s + a * x for s, x in zip(scores, h, strict=True)], label)
+        return olm.surrogate_loss(loss, [s + a * x for s, x in zip(scores, h, strict=True)], label)
 
     slope = (f(alpha + step) - f(alpha - step)) / (2.0 * step)
-    expected = losses.derivative_along(loss, scores, label, h, alpha)
+    expected = olm.derivative_along(loss, scores, label, h, alpha)
     # Truncation is step^2 f'''/6 or, at the kinks of the hinge, (k - 1) step / 4; rounding is eps f / step.
     tolerance = 1e-9 * max(1.0, abs(expected)) + 1e-10 * f(alpha) + (5 * step / 4 if loss == "square_hinge" else 0.0)
     assert slope == pytest.approx(expected, abs=tolerance)
@@ -535,16 +539,16 @@ def test_derivative_along_a_label_is_the_one_of_the_paper(state, alpha):
     for loss in EVERY_LOSS:
         for vote in range(len(scores)):
             h = [1.0 if l == vote else 0.0 for l in range(len(scores))]
-            got = losses.derivative_along(loss, scores, label, h, alpha)
-            assert got == pytest.approx(losses.derivative(loss, scores, label, vote, alpha), rel=1e-11, abs=1e-12)
+            got = olm.derivative_along(loss, scores, label, h, alpha)
+            assert got == pytest.approx(olm.derivative(loss, scores, label, vote, alpha), rel=1e-11, abs=1e-12)
 
 
 def test_softmax_by_hand():
-    assert losses.value("softmax", [0.0, 0.0, 0.0], 1) == pytest.approx(math.log(3.0))
-    assert losses.cost_matrix("softmax", [math.log(2.0), 0.0, 0.0])[0] == pytest.approx([-0.5, 0.25, 0.25])
-    assert losses.importance("softmax", [math.log(2.0), 0.0, 0.0], 0) == pytest.approx(0.5)
-    assert losses.importance("logistic", [0.0, 0.0, 0.0], 0) == pytest.approx(0.5)
-    assert losses.step_size("softmax", 9, 5, 3, 4) == pytest.approx(math.sqrt(2.0))
+    assert olm.surrogate_loss("softmax", [0.0, 0.0, 0.0], 1) == pytest.approx(math.log(3.0))
+    assert olm.cost_matrix("softmax", [math.log(2.0), 0.0, 0.0])[0] == pytest.approx([-0.5, 0.25, 0.25])
+    assert olm.importance("softmax", [math.log(2.0), 0.0, 0.0], 0) == pytest.approx(0.5)
+    assert olm.importance("logistic", [0.0, 0.0, 0.0], 0) == pytest.approx(0.5)
+    assert olm.step_size("softmax", 9, 5, 3, 4) == pytest.approx(math.sqrt(2.0))
 
 
 # Warm starts by hand
@@ -574,7 +578,9 @@ def test_truncation_stays_within_what_was_seen():
 
 def test_numeric_warm_start_by_hand():
     """Class 0 at 0 and 11, class 1 at 11 as in the cold tree's test: threshold 10; another feature, and a category."""
-    tree = plant(n_numeric=2, n_nominal=1, grace=4.0, delta=0.999, warm_start=True, leaf="mixed")
+    tree = plant(
+        n_numeric=2, n_nominal=1, grace_period=4.0, split_confidence=0.999, warm_start=True, leaf_prediction="mixed"
+    )
     teach(tree, [0.0, 5.0], [0], 0)
     teach(tree, [11.0, 7.0], [1], 0)
     teach(tree, [11.0, 6.0], [MISSING], 1, 2.0)
@@ -601,7 +607,16 @@ def test_numeric_warm_start_by_hand():
 
 @pytest.mark.parametrize("nominal", ["multiway", "binary"])
 def test_nominal_warm_start_by_hand(nominal):
-    tree = plant(n_numeric=1, n_nominal=2, grace=5.0, delta=0.99, tie=2.0, warm_start=True, nominal=nominal, k=3)
+    tree = plant(
+        n_numeric=1,
+        n_nominal=2,
+        grace_period=5.0,
+        split_confidence=0.99,
+        tie_threshold=2.0,
+        warm_start=True,
+        nominal_splits=nominal,
+        k=3,
+    )
     rows = (([1.0], [4, 0], 0), ([2.0], [4, 1], 0), ([NAN], [2, 1], 1), ([1.5], [3, 1], 1), ([1.2], [2, MISSING], 2))
     for numeric, codes, y in rows:
         teach(tree, numeric, codes, y)
@@ -625,10 +640,18 @@ def test_nominal_warm_start_by_hand(nominal):
 def test_children_share_out_what_the_leaf_had(seed):
     """Weights and sums of every feature are those of the split leaf, for every class that counted the split feature."""
     stream = random_stream(seed + 600)
-    tree = Tree(stream.k, *stream.counts, Moments(stream.counts[0]), grace=1e9, delta=0.9, tie=9.0, warm_start=True)
+    tree = reference.HoeffdingTree(
+        stream.k,
+        *stream.counts,
+        RunningMoments(stream.counts[0]),
+        grace_period=1e9,
+        split_confidence=0.9,
+        tie_threshold=9.0,
+        warm_start=True,
+    )
     for t in range(len(stream.y)):
         teach(tree, *stream.row(t), int(stream.y[t]))
-    split = tree.attempt(tree.root)
+    split = tree._attempt(tree.root)
     assert split is not None
     for c, row in tree.root["rows"].items():
         parts = [child["rows"][c] for child in split["children"].values() if c in child["rows"]]
@@ -644,11 +667,11 @@ def test_children_share_out_what_the_leaf_had(seed):
 def test_warm_leaf_measures_merit_by_all_its_weight_and_the_bound_by_its_own():
     """Inherited weight 100, own weight 4: the bound is that of 4, and a feature counted 4 of 104 gains little."""
     for warm_start, expected in ((False, "numeric"), (True, "leaf")):
-        tree = plant(grace=1e9, delta=0.9, warm_start=warm_start)
+        tree = plant(grace_period=1e9, split_confidence=0.9, warm_start=warm_start)
         tree.root["class_weight"] = [50.0, 50.0]
         for x, y in ((0.0, 0), (0.0, 0), (11.0, 1), (11.0, 1)):
             teach(tree, [x], [], y)
-        found = tree.attempt(tree.root)  # merit 1 or 4/104; bound sqrt(ln(1/.9)/8) = .11
+        found = tree._attempt(tree.root)  # merit 1 or 4/104; bound sqrt(ln(1/.9)/8) = .11
         assert (found or tree.root)["kind"] == expected
 
 
@@ -656,12 +679,12 @@ def test_warm_leaf_measures_merit_by_all_its_weight_and_the_bound_by_its_own():
 
 
 def test_binary_split_missing_and_new_values_by_hand():
-    tree = plant(n_numeric=0, n_nominal=1, grace=4.0, nominal="binary")
+    tree = plant(n_numeric=0, n_nominal=1, grace_period=4.0, nominal_splits="binary")
     for code, y in ((2, 0), (0, 1), (0, 1), (MISSING, 0)):
         teach(tree, [], [code], y)
     # Codes 0 and 2 tell the same story: the lower one is asked for.
     assert tree.structure() == ("binary", 0, 0, ("leaf", [0.0, 2.0]), ("leaf", [1.0, 0.0]))
-    assert [argmax(tree.vote([], [code])) for code in (0, 1, 2, 7, MISSING)] == [1, 0, 0, 0, 1]
+    assert [argmax(tree.predict_proba([], [code])) for code in (0, 1, 2, 7, MISSING)] == [1, 0, 0, 0, 1]
     teach(tree, [], [7], 0, 0.5)
     assert tree.structure()[4] == ("leaf", [1.5, 0.0])
     assert tree.nodes == 3
@@ -669,20 +692,20 @@ def test_binary_split_missing_and_new_values_by_hand():
 
 def test_binary_split_needs_a_hundredth_on_each_side():
     for light, kind in ((0.9, "leaf"), (1.1, "binary")):
-        tree = plant(n_numeric=0, n_nominal=1, grace=100.0, tie=9.0, nominal="binary")
+        tree = plant(n_numeric=0, n_nominal=1, grace_period=100.0, tie_threshold=9.0, nominal_splits="binary")
         teach(tree, [], [1], 0, light)
         teach(tree, [], [0], 1, 100.0 - light)
         assert tree.structure()[0] == kind
 
 
 def test_mixed_leaf_by_hand():
-    tree = plant(n_numeric=1, n_nominal=0, grace=100.0, leaf="mixed", k=3)
-    assert tree.vote([0.0], []) == pytest.approx([1 / 3] * 3)
+    tree = plant(n_numeric=1, n_nominal=0, grace_period=100.0, leaf_prediction="mixed", k=3)
+    assert tree.predict_proba([0.0], []) == pytest.approx([1 / 3] * 3)
     for x, y in ((0.0, 0), (1.0, 0), (9.0, 1)):
         teach(tree, [x], [], y)
-    both = np.add(tree.majority(tree.root), tree.naive_bayes(tree.root, [9.0], [])) / 2.0
-    assert tree.vote([9.0], []) == pytest.approx(both)
-    assert tree.majority(tree.root) == pytest.approx([3 / 6, 2 / 6, 1 / 6])
+    both = np.add(tree._majority(tree.root), tree._naive_bayes(tree.root, [9.0], [])) / 2.0
+    assert tree.predict_proba([9.0], []) == pytest.approx(both)
+    assert tree._majority(tree.root) == pytest.approx([3 / 6, 2 / 6, 1 / 6])
     assert (tree.root["right_majority"], tree.root["right_bayes"]) == (0.0, 0.0)
 
 
@@ -691,38 +714,38 @@ def test_mixed_leaf_by_hand():
 
 def test_linear_learner_by_hand():
     """Values 1 and 3: one standard deviation above the mean 2 is 1. AdaGrad's first step is the whole step."""
-    moments = Moments(1)
+    moments = RunningMoments(1)
     learner = SoftmaxRegression(2, moments, step=0.2)
-    moments.learn([1.0])
-    learner.vote([1.0], [4])
-    learner.learn([1.0], [4], 0, 3.0)
+    moments.update([1.0])
+    learner.predict_proba([1.0], [4])
+    learner.update([1.0], [4], 0, 3.0)
     assert learner.weights[0] == pytest.approx({"bias": 0.2, ("nominal", 0, 4): 0.2})  # nothing varied: no input
-    moments.learn([3.0])
-    p = learner.vote([3.0], [MISSING])
+    moments.update([3.0])
+    p = learner.predict_proba([3.0], [MISSING])
     assert p[0] == pytest.approx(1.0 / (1.0 + math.exp(-0.4)))
-    moments.learn([77.0])  # does not change the inputs of an example already voted on
-    learner.learn([3.0], [MISSING], 1, 0.5)
+    moments.update([77.0])  # does not change the inputs of an example already voted on
+    learner.update([3.0], [MISSING], 1, 0.5)
     moments.__init__(1)
     for x in (1.0, 3.0):
-        moments.learn([x])
+        moments.update([x])
     g = 0.5 * p[0]
     assert learner.weights[0]["numeric", 0] == pytest.approx(-0.2)
     assert learner.weights[0]["bias"] == pytest.approx(0.2 - 0.2 * g / math.hypot(1.5, g))
     assert learner.weights[1]["nominal", 0, 4] == pytest.approx(-0.2)
-    assert learner.inputs([99.0], [MISSING]) == {"bias": 1.0, ("numeric", 0): 5.0}
-    assert learner.inputs([NAN], [MISSING]) == {"bias": 1.0}
+    assert learner._inputs([99.0], [MISSING]) == {"bias": 1.0, ("numeric", 0): 5.0}
+    assert learner._inputs([NAN], [MISSING]) == {"bias": 1.0}
     before = [dict(w) for w in learner.weights]
-    learner.learn([3.0], [4], 1, 0.0)
+    learner.update([3.0], [4], 1, 0.0)
     assert learner.weights == before
 
 
 def test_products_by_hand():
     """Two numeric columns one standard deviation from their means, codes 3 and 20 (which has the place of 4)."""
-    moments = Moments(2)
+    moments = RunningMoments(2)
     for x in ([1.0, 4.0], [3.0, 8.0]):
-        moments.learn(x)
+        moments.update(x)
     learner = SoftmaxRegression(2, moments, products=6)
-    found = learner.inputs([3.0, 4.0], [3, 20])
+    found = learner._inputs([3.0, 4.0], [3, 20])
     a, b, c, d = ("numeric", 0), ("numeric", 1), ("nominal", 0, 3), ("nominal", 1, 4)
     assert {e[1:]: value for e, value in found.items() if e[0] == "product"} == {
         (a, a): 1.0,
@@ -732,7 +755,7 @@ def test_products_by_hand():
         (b, c): -1.0,
         (a, d): 1.0,
     }
-    assert [e for e in learner.inputs([NAN, 4.0], [3, MISSING]) if e[0] == "product"] == [
+    assert [e for e in learner._inputs([NAN, 4.0], [3, MISSING]) if e[0] == "product"] == [
         ("product", b, b),
         ("product", b, c),
     ]
@@ -742,9 +765,9 @@ def test_products_by_hand():
 @given(raw=st.lists(st.floats(-2.0, 2.0), min_size=6, max_size=6), y=st.integers(0, 2), w=st.floats(0.1, 4.0))
 def test_linear_learner_descends_its_weighted_cross_entropy(raw, y, w):
     """g_c z_e is the derivative of -w log p_y in W[c][e]."""
-    moments = Moments(1)
+    moments = RunningMoments(1)
     for x in (0.0, 1.0, 5.0):
-        moments.learn([x])
+        moments.update([x])
     learner = SoftmaxRegression(3, moments)
     for c in range(3):
         learner.weights[c] = {"bias": raw[c], ("numeric", 0): raw[3 + c]}
@@ -755,10 +778,10 @@ def test_linear_learner_descends_its_weighted_cross_entropy(raw, y, w):
             ends = []
             for moved in (at + h, at - h):
                 learner.weights[c][e] = moved
-                ends.append(-w * math.log(learner.vote([5.0], [])[y]))
+                ends.append(-w * math.log(learner.predict_proba([5.0], [])[y]))
             learner.weights[c][e] = at
             found.append((ends[0] - ends[1]) / (2.0 * h))
-    learner.learn([5.0], [], y, w)
+    learner.update([5.0], [], y, w)
     squares = [learner.squares[c][e] for c in range(3) for e in ("bias", ("numeric", 0))]
     assert squares == pytest.approx([d**2 for d in found], rel=1e-5, abs=1e-7)
 
@@ -772,24 +795,24 @@ class Says:
     def __init__(self, p: Sequence[float]) -> None:
         self.p, self.weights = list(p), []
 
-    def vote(self, numeric: Sequence[float], nominal: Sequence[int]) -> list[float]:
+    def predict_proba(self, numeric: Sequence[float], nominal: Sequence[int]) -> list[float]:
         return self.p
 
-    def learn(self, numeric: Sequence[float], nominal: Sequence[int], y: int, w: float) -> None:
+    def update(self, numeric: Sequence[float], nominal: Sequence[int], y: int, w: float) -> None:
         self.weights.append(w)
 
 
 def test_calibration_by_hand():
     """Decisions (.1, .3), y = 1: the slope is p_0 (.1 - .3), after one of 1 that was there at the start."""
-    booster = naive.AdaBoostOLM(
-        2, [Says([0.25, 0.75])], Moments(0), loss="softmax", vote="probability", first_weight=0.4, calibrate=True
+    booster = reference.AdaBoostOLM(
+        2, [Says([0.25, 0.75])], RunningMoments(0), loss="softmax", vote="probability", first_weight=0.4, calibrate=True
     )
     booster.round([], [], 1, 0.0, 0.5)
     slope = -0.5 * 0.2 / (1.0 + math.exp(0.2))
     assert booster.slopes == pytest.approx([slope])
     assert booster.u == pytest.approx(-0.2 * slope / math.hypot(1.0, slope))
     factor = math.exp(booster.u) * booster.alpha[0]
-    assert booster.decisions([], []) == pytest.approx([0.25 * factor, 0.75 * factor])
+    assert booster.decision_function([], []) == pytest.approx([0.25 * factor, 0.75 * factor])
 
 
 @pytest.mark.plain
@@ -802,7 +825,7 @@ def test_the_factor_descends_the_log_loss(state, log_factor):
     scores, label, _ = state
 
     def loss(u: float) -> float:
-        return -math.log(max(losses.softmax([math.exp(u) * s for s in scores])[label], 1e-300))
+        return -math.log(max(olm.softmax([math.exp(u) * s for s in scores])[label], 1e-300))
 
     slope = (loss(log_factor + 1e-5) - loss(log_factor - 1e-5)) / 2e-5
     sharpness, said = np.array([[log_factor], [0.0]]), np.array(scores)
@@ -834,12 +857,12 @@ def test_calibration_changes_no_guess():
 
 def test_probability_votes_by_hand():
     """k = 2, softmax loss, one learner of (1/4, 3/4): C(1) = (1/2, -1/2), edge 1/2, slope at .4 along h."""
-    booster = naive.AdaBoostOLM(
-        2, [Says([0.25, 0.75])], Moments(0), loss="softmax", vote="probability", first_weight=0.4
+    booster = reference.AdaBoostOLM(
+        2, [Says([0.25, 0.75])], RunningMoments(0), loss="softmax", vote="probability", first_weight=0.4
     )
-    assert booster.decisions([], []) == pytest.approx([0.1, 0.3])
+    assert booster.decision_function([], []) == pytest.approx([0.1, 0.3])
     first = booster.round([], [], 1, 0.0)
-    assert (first.guess, first.votes, first.importances, first.learner_weights) == (1, [1], [0.5], [0.4])
+    assert (first.prediction, first.votes, first.importances, first.learner_weights) == (1, [1], [0.5], [0.4])
     wrong = 1.0 / (1.0 + math.exp(0.2))
     assert booster.alpha == pytest.approx([0.4 + 2.0 * math.sqrt(2.0) * wrong * 0.5])
     assert booster.edges() == pytest.approx([0.5])
@@ -848,7 +871,15 @@ def test_probability_votes_by_hand():
 def test_power_and_normalization_by_hand():
     """The scores of the first learner are always 0: its w is 1/2 throughout; the second sees what the first moved."""
     learners = [Scripted(2, [1, 1, 1]), Scripted(2, [1, 1, 1])]
-    booster = naive.AdaBoostOLM(2, learners, Moments(0), vote="argmax", power=0.5, normalize=True, scales=[3.0, 1.0])
+    booster = reference.AdaBoostOLM(
+        2,
+        learners,
+        RunningMoments(0),
+        vote="argmax",
+        importance_power=0.5,
+        normalize_importance=True,
+        scales=[3.0, 1.0],
+    )
     assert booster.round([], [], 1, 0.0).importances == pytest.approx([1.0, 1.0])
     moved = 1.0 / (1.0 + math.exp(math.sqrt(2.0)))
     u = [math.sqrt(0.5), math.sqrt(moved)]
@@ -856,15 +887,15 @@ def test_power_and_normalization_by_hand():
     assert second.importances == pytest.approx([1.0, u[1] / ((u[0] + u[1]) / 2.0)])
     assert learners[0].weights == pytest.approx([3.0, 0.75])
     assert booster.round([], [], 1, 0.0, sample_weight=0.0).importances == [0.0, 0.0]
-    assert [len(powers) for powers in booster.powers] == [2, 2]
-    assert naive.AdaBoostOLM(2, learners, Moments(0), normalize=True).importance(0, 0.0) == 0.0
+    assert [len(normalizer.powers) for normalizer in booster.normalizers] == [2, 2]
+    assert olm.Normalizer(1.0, True)(0.0) == 0.0
 
 
 def test_weight_range_by_hand():
-    booster = naive.AdaBoostOLM(
+    booster = reference.AdaBoostOLM(
         2,
         [Scripted(2, [0, 1]), Scripted(2, [1, 1])],
-        Moments(0),
+        RunningMoments(0),
         vote="argmax",
         weight_range=(0.0, 0.5),
         first_weight=0.1,
@@ -876,15 +907,20 @@ def test_weight_range_by_hand():
 
 
 def test_best_expert_by_hand():
-    booster = naive.AdaBoostOLM(
-        3, [Scripted(3, [0, 0, 0]), Scripted(3, [2, 2, 2])], Moments(0), vote="argmax", follow="best", first_weight=0.1
+    booster = reference.AdaBoostOLM(
+        3,
+        [Scripted(3, [0, 0, 0]), Scripted(3, [2, 2, 2])],
+        RunningMoments(0),
+        vote="argmax",
+        follow="best",
+        first_weight=0.1,
     )
     booster.alpha = [0.1, 0.3]
     first = booster.round([], [], 2, 0.0)
-    assert (first.expert_labels, first.guess) == ([0, 2], 0)  # none has made a mistake: the first is followed
+    assert (first.expert_labels, first.prediction) == ([0, 2], 0)  # none has made a mistake: the first is followed
     assert booster.mistakes == [1.0, 0.0]
     booster.alpha = [0.1, 0.3]
-    assert booster.round([], [], 0, 0.0).guess == 2
+    assert booster.round([], [], 0, 0.0).prediction == 2
 
 
 # Everything switched off is the paper

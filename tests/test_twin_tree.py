@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from tests.naive.boosters import HoeffdingForest as NaiveForest
-from tests.naive.tree import MISSING, Moments, Tree, argmax
+from edgewise import reference
+from edgewise.reference import RunningMoments
+from edgewise.reference.learner import MISSING, argmax
 
 NAN = math.nan
 LEAVES = ("majority", "naive_bayes", "adaptive")
@@ -82,28 +83,28 @@ def random_stream(seed: int, *, weighted: bool = False, n: int | None = None) ->
     return Stream(values, is_nominal, sizes, y, k, weights)
 
 
-def naive_trees(
+def plain_trees(
     stream: Stream,
-    moments: Moments,
+    moments: RunningMoments,
     parameters: Any,
     *,
     leaf: str,
     max_nodes: int | None = None,
     labels: int | None = None,
-) -> list[Tree]:
+) -> list[reference.HoeffdingTree]:
     """Plain trees with the constants that the library drew."""
     trees = []
     for i in range(len(parameters.grace_period)):
         used = [f for f, column in enumerate(stream.columns) if parameters.features[i, column]]
         trees.append(
-            Tree(
+            reference.HoeffdingTree(
                 stream.k if labels is None else labels,
                 *stream.counts,
                 moments,
-                grace=float(parameters.grace_period[i]),
-                delta=float(parameters.split_confidence[i]),
-                tie=float(parameters.tie_threshold[i]),
-                leaf=leaf,
+                grace_period=float(parameters.grace_period[i]),
+                split_confidence=float(parameters.split_confidence[i]),
+                tie_threshold=float(parameters.tie_threshold[i]),
+                leaf_prediction=leaf,
                 features=used,
                 max_nodes=max_nodes,
             )
@@ -172,13 +173,15 @@ def test_forest_says_and_grows_what_plain_trees_do(seed, leaf):
             table[part], stream.y[part], classes=np.arange(stream.k), sample_weight=stream.weights[part]
         )
         if forest is None:
-            moments = Moments(stream.counts[0])
-            trees = naive_trees(stream, moments, model.parameters_, leaf=leaf, max_nodes=max_nodes)
-            forest = NaiveForest(stream.k, trees, moments, scales=model.parameters_.importance_scale.tolist())
+            moments = RunningMoments(stream.counts[0])
+            trees = plain_trees(stream, moments, model.parameters_, leaf=leaf, max_nodes=max_nodes)
+            forest = reference.HoeffdingForest(
+                stream.k, trees, moments, scales=model.parameters_.importance_scale.tolist()
+            )
         rounds = [forest.round(*stream.row(t), int(stream.y[t]), float(stream.weights[t])) for t in range(start, stop)]
-        assert guesses.tolist() == [r.guess for r in rounds]
+        assert guesses.tolist() == [r.prediction for r in rounds]
         # Distributions of every row of the stream, so that unlearned values and missing ones are asked for too.
-        means = [np.mean([tree.vote(*stream.row(t)) for tree in trees], axis=0) for t in range(len(stream.y))]
+        means = [np.mean([tree.predict_proba(*stream.row(t)) for tree in trees], axis=0) for t in range(len(stream.y))]
         np.testing.assert_allclose(model.predict_proba(table), means, rtol=1e-9, atol=1e-12)
     for i, tree in enumerate(trees):
         assert_same_structure(model.structure(i), tree.structure(), stream.columns)
@@ -199,10 +202,10 @@ def test_products_of_many_codes_do_not_underflow(k, sure, missing):
     stream = Stream(values, [True] * width, [6] * width, y, k, rng.uniform(0.5, 2.0, n))
     tree = HoeffdingTree(grace_period=1e9, leaf_prediction="naive_bayes")
     model = HoeffdingForest(tree, 1).partial_fit(stream.table(), y, sample_weight=stream.weights)
-    twin = plant(k, 0, width, grace=1e9, leaf="naive_bayes")
+    twin = plant(k, 0, width, grace_period=1e9, leaf_prediction="naive_bayes")
     for t in range(n):
-        twin.learn(*stream.row(t), int(y[t]), float(stream.weights[t]))
-    expected = [twin.vote(*stream.row(t)) for t in range(n)]
+        twin.update(*stream.row(t), int(y[t]), float(stream.weights[t]))
+    expected = [twin.predict_proba(*stream.row(t)) for t in range(n)]
     np.testing.assert_allclose(model.predict_proba(stream.table()), expected, rtol=1e-9, atol=1e-12)
 
 
@@ -225,12 +228,14 @@ def test_the_streams_make_trees_split():
     grown = {"numeric": 0, "nominal": 0}
     for seed in range(14):
         stream = random_stream(seed)
-        moments = Moments(stream.counts[0])
-        tree = Tree(stream.k, *stream.counts, moments, grace=5, delta=0.3, tie=0.4)
+        moments = RunningMoments(stream.counts[0])
+        tree = reference.HoeffdingTree(
+            stream.k, *stream.counts, moments, grace_period=5, split_confidence=0.3, tie_threshold=0.4
+        )
         for t in range(len(stream.y)):
             numeric, nominal = stream.row(t)
-            moments.learn(numeric)
-            tree.learn(numeric, nominal, int(stream.y[t]), 1.0)
+            moments.update(numeric)
+            tree.update(numeric, nominal, int(stream.y[t]), 1.0)
         for kind in grown:
             grown[kind] += str(tree.structure()).count(repr(kind))
         assert splits(tree.structure()) >= 2
@@ -241,22 +246,27 @@ def test_the_streams_make_trees_split():
 # The plain tree against hand computations
 
 
-def plant(k: int = 2, n_numeric: int = 1, n_nominal: int = 0, **options: Any) -> Tree:
-    constants = {"grace": 2.0, "delta": 0.9, "tie": 0.0, "leaf": "majority"} | options
-    return Tree(k, n_numeric, n_nominal, Moments(n_numeric), **constants)
+def plant(k: int = 2, n_numeric: int = 1, n_nominal: int = 0, **options: Any) -> reference.HoeffdingTree:
+    constants = {
+        "grace_period": 2.0,
+        "split_confidence": 0.9,
+        "tie_threshold": 0.0,
+        "leaf_prediction": "majority",
+    } | options
+    return reference.HoeffdingTree(k, n_numeric, n_nominal, RunningMoments(n_numeric), **constants)
 
 
-def teach(tree: Tree, numeric: list[float], nominal: list[int], y: int, w: float = 1.0) -> None:
+def teach(tree: reference.HoeffdingTree, numeric: list[float], nominal: list[int], y: int, w: float = 1.0) -> None:
     if w > 0:
-        tree.moments.learn(numeric)
-    tree.learn(numeric, nominal, y, w)
+        tree.moments.update(numeric)
+    tree.update(numeric, nominal, y, w)
 
 
 def test_majority_by_hand():
-    tree = plant(k=3, grace=100)
+    tree = plant(k=3, grace_period=100)
     teach(tree, [1.0], [], 1, 0.5)
     teach(tree, [2.0], [], 2, 1.0)
-    assert tree.vote([0.0], []) == pytest.approx([1 / 4.5, 1.5 / 4.5, 2 / 4.5])
+    assert tree.predict_proba([0.0], []) == pytest.approx([1 / 4.5, 1.5 / 4.5, 2 / 4.5])
 
 
 def test_no_weight_no_trace():
@@ -272,20 +282,20 @@ def test_numeric_split_by_hand():
     teach(tree, [0.0], [], 0)
     teach(tree, [11.0], [], 1)
     assert tree.structure() == ("numeric", 0, 1.0, ("leaf", [1.0, 0.0]), ("leaf", [0.0, 1.0]))
-    assert argmax(tree.vote([1.0], [])) == 0
-    assert argmax(tree.vote([1.0001], [])) == 1
+    assert argmax(tree.predict_proba([1.0], [])) == 0
+    assert argmax(tree.predict_proba([1.0001], [])) == 1
     # Both children inherit weight 1: a missing value follows the first.
-    assert argmax(tree.vote([NAN], [])) == 0
+    assert argmax(tree.predict_proba([NAN], [])) == 0
 
 
 def test_hoeffding_bound_forbids_and_tie_threshold_allows():
     """delta = .01 at weight 2: bound 1.07 exceeds the gain of 1 bit."""
-    tree = plant(delta=0.01)
+    tree = plant(split_confidence=0.01)
     teach(tree, [0.0], [], 0)
     teach(tree, [11.0], [], 1)
     assert splits(tree.structure()) == 0
     assert tree.root["pending"] == 0.0
-    eager = plant(delta=0.01, tie=1.08)
+    eager = plant(split_confidence=0.01, tie_threshold=1.08)
     teach(eager, [0.0], [], 0)
     teach(eager, [11.0], [], 1)
     assert splits(eager.structure()) == 1
@@ -294,7 +304,7 @@ def test_hoeffding_bound_forbids_and_tie_threshold_allows():
 def test_two_equal_features_tie():
     """Best minus second is 0, so only the tie threshold can split, on the first of the two."""
     for tie, expected in ((0.0, 0), (0.5, 1)):
-        tree = plant(n_numeric=2, tie=tie)
+        tree = plant(n_numeric=2, tie_threshold=tie)
         teach(tree, [0.0, 0.0], [], 0)
         teach(tree, [11.0, 11.0], [], 1)
         assert splits(tree.structure()) == expected
@@ -303,7 +313,7 @@ def test_two_equal_features_tie():
 
 def test_gaussian_share_of_a_branch_by_hand():
     """Class 0 at 0 and 11 (mean 5.5, sd 5.5) against class 1 at 11: threshold 10 leaves class 1 on the right."""
-    tree = plant(grace=4.0, delta=0.999)
+    tree = plant(grace_period=4.0, split_confidence=0.999)
     teach(tree, [0.0], [], 0)
     teach(tree, [11.0], [], 0)
     teach(tree, [11.0], [], 1, 2.0)
@@ -316,7 +326,7 @@ def test_gaussian_share_of_a_branch_by_hand():
 
 
 def test_grace_counts_weight_from_zero_in_a_child():
-    tree = plant(grace=2.0)
+    tree = plant(grace_period=2.0)
     teach(tree, [0.0], [], 0)
     teach(tree, [11.0], [], 1, 5.0)
     assert splits(tree.structure()) == 1
@@ -326,19 +336,19 @@ def test_grace_counts_weight_from_zero_in_a_child():
 
 
 def test_one_heavy_example_never_splits():
-    tree = plant(grace=2.0)
+    tree = plant(grace_period=2.0)
     teach(tree, [0.0], [], 0, 100.0)
     teach(tree, [5.0], [], 0, 100.0)
     assert splits(tree.structure()) == 0
 
 
 def test_nominal_split_missing_and_new_values_by_hand():
-    tree = plant(n_numeric=0, n_nominal=1, grace=4.0)
+    tree = plant(n_numeric=0, n_nominal=1, grace_period=4.0)
     for code, y, w in ((2, 0, 1.0), (0, 1, 1.0), (0, 1, 1.0), (MISSING, 0, 1.0)):
         teach(tree, [], [code], y, w)
     # 3 of 4 counted: merit 3/4 * H(1/3); bound sqrt(ln(1/.9)/8) = .11.
     assert tree.structure() == ("nominal", 0, {0: ("leaf", [0.0, 2.0]), 2: ("leaf", [1.0, 0.0])})
-    assert argmax(tree.vote([], [MISSING])) == argmax(tree.vote([], [1])) == 1
+    assert argmax(tree.predict_proba([], [MISSING])) == argmax(tree.predict_proba([], [1])) == 1
     assert tree.nodes == 3
     teach(tree, [], [1], 0, 0.5)
     assert tree.structure()[2][1] == ("leaf", [0.5, 0.0])
@@ -349,7 +359,7 @@ def test_nominal_split_missing_and_new_values_by_hand():
 
 def test_missing_values_shrink_a_feature_by_their_share():
     """Feature 0 separates on half of the rows (merit 1/2); feature 1 separates on all (merit 1)."""
-    tree = plant(n_numeric=2, grace=4.0)
+    tree = plant(n_numeric=2, grace_period=4.0)
     for x0, x1, y in ((0.0, 0.0, 0), (11.0, 11.0, 1), (NAN, 0.0, 0), (NAN, 11.0, 1)):
         teach(tree, [x0, x1], [], y)
     assert tree.structure()[1] == 1
@@ -357,7 +367,7 @@ def test_missing_values_shrink_a_feature_by_their_share():
 
 def test_max_nodes():
     numeric = plant(max_nodes=2)
-    nominal = plant(n_numeric=0, n_nominal=1, max_nodes=3, grace=3.0)
+    nominal = plant(n_numeric=0, n_nominal=1, max_nodes=3, grace_period=3.0)
     teach(numeric, [0.0], [], 0)
     teach(numeric, [11.0], [], 1)
     for code in range(3):
@@ -372,7 +382,7 @@ def test_max_nodes():
 
 def test_naive_bayes_by_hand():
     """Class 0: weight 2 at x = 0, value 0; class 1: x = 4 then 6, value 1 (once missing)."""
-    tree = plant(n_numeric=1, n_nominal=1, grace=100, leaf="naive_bayes")
+    tree = plant(n_numeric=1, n_nominal=1, grace_period=100, leaf_prediction="naive_bayes")
     teach(tree, [0.0], [0], 0, 2.0)
     teach(tree, [4.0], [1], 1)
     teach(tree, [6.0], [MISSING], 1)
@@ -382,26 +392,26 @@ def test_naive_bayes_by_hand():
     log0 = math.log(2.0) + math.log((2.0 + 2.0 / 3.0) / 3.0)
     log1 = math.log(2.0) - math.log(var1) / 2 - (3.0 - 5.0) ** 2 / (2 * var1) + math.log((0.0 + 2.0 / 3.0) / 2.0)
     q1 = 1.0 / (1.0 + math.exp(log0 - log1))
-    assert tree.vote([3.0], [0]) == pytest.approx([(4 * (1 - q1) + 1) / 6, (4 * q1 + 1) / 6])
+    assert tree.predict_proba([3.0], [0]) == pytest.approx([(4 * (1 - q1) + 1) / 6, (4 * q1 + 1) / 6])
     # A value never seen in the leaf and a missing one are skipped alike.
-    assert tree.vote([3.0], [7]) == tree.vote([3.0], [MISSING])
+    assert tree.predict_proba([3.0], [7]) == tree.predict_proba([3.0], [MISSING])
 
 
 def test_adaptive_leaf_follows_its_record():
-    tree = plant(grace=1000.0, leaf="adaptive")
+    tree = plant(grace_period=1000.0, leaf_prediction="adaptive")
     for x, y in ((0.0, 0), (0.2, 0), (0.1, 0), (9.0, 1), (9.2, 1), (9.1, 1)):
         teach(tree, [x], [], y)
     assert tree.root["right_bayes"] > tree.root["right_majority"]
-    assert tree.vote([9.0], []) == tree.naive_bayes(tree.root, [9.0], [])
+    assert tree.predict_proba([9.0], []) == tree._naive_bayes(tree.root, [9.0], [])
     tree.root["right_majority"] = tree.root["right_bayes"] + 1e-9
-    assert tree.vote([9.0], []) == tree.majority(tree.root)
+    assert tree.predict_proba([9.0], []) == tree._majority(tree.root)
 
 
 def test_features_left_out_play_no_part():
-    tree = plant(n_numeric=1, n_nominal=1, features=[1], leaf="naive_bayes", grace=1000.0)
+    tree = plant(n_numeric=1, n_nominal=1, features=[1], leaf_prediction="naive_bayes", grace_period=1000.0)
     teach(tree, [0.0], [0], 0)
     teach(tree, [11.0], [0], 1)
-    assert tree.vote([0.0], [0]) == tree.vote([11.0], [0]) == [0.5, 0.5]
+    assert tree.predict_proba([0.0], [0]) == tree.predict_proba([11.0], [0]) == [0.5, 0.5]
     assert list(tree.root["rows"][0]) == [1]
 
 

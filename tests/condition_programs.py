@@ -1,7 +1,7 @@
-"""Weak-learning conditions straight from their definitions: is there a cost matrix that every hypothesis fails on?
+"""Weak-learning conditions of Mukherjee and Schapire, *A theory of multiclass boosting*, NIPS 2010.
 
-Mukherjee and Schapire 2010, eq. (2) and (3). The cost matrix itself is the unknown, cell by cell; cones are
-inequalities between its cells as the paper words them. No duality and no rays.
+Does some cost matrix of the cone win against every hypothesis, (2) and (3)? A linear program answers whose unknowns are
+the cells of the matrix; cones are inequalities between cells, as the paper words them. No duality and no rays.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import numpy as np
 from scipy.optimize import linprog
 
 
-def baseline_row(name: str, k: int, y: int, edge: float) -> np.ndarray:
+def condition_baseline(name: str, k: int, y: int, edge: float) -> np.ndarray:
+    """The row of B for an example with label y."""
     right, wrong = {
         "edge over random": ((1 - edge) / k + edge, (1 - edge) / k),
         "SAMME": ((1 - edge) / k + edge, (1 - edge) / k),
@@ -39,6 +40,35 @@ def in_cone(name: str, costs: np.ndarray, labels: np.ndarray, tolerance: float =
         if not fits:
             return False
     return True
+
+
+def indicator(h: np.ndarray, k: int) -> np.ndarray:
+    """1_h: a row for each example, 1 at the label that h predicts."""
+    return np.eye(k)[h]
+
+
+def edge_over_random_corners(k: int, y: int, edge: float) -> list[np.ndarray]:
+    """The corners of B_gamma^eor for one example: gamma ahead of the labels of a set S, nothing on the others."""
+    others = [l for l in range(k) if l != y]
+    corners = []
+    for chosen in chain.from_iterable(combinations(others, size) for size in range(1, k)):
+        row = np.zeros(k)
+        row[list(chosen)] = (1 - edge) / (len(chosen) + 1)
+        row[y] = (1 - edge) / (len(chosen) + 1) + edge
+        corners.append(row)
+    return corners
+
+
+def margin(predictions: np.ndarray, labels: np.ndarray, k: int, mixture: np.ndarray) -> float:
+    """The smallest lead of a right label over a wrong one in the votes of a mixture of hypotheses."""
+    votes = sum(weight * indicator(h, k) for weight, h in zip(mixture, predictions, strict=True))
+    return min(votes[i, y] - votes[i, l] for i, y in enumerate(labels) for l in range(k) if l != y)
+
+
+def largest_wrong_vote(predictions: np.ndarray, labels: np.ndarray, k: int, mixture: np.ndarray) -> float:
+    """The largest vote of a mixture of hypotheses for a wrong label."""
+    votes = sum(weight * indicator(h, k) for weight, h in zip(mixture, predictions, strict=True))
+    return max(votes[i, l] for i, y in enumerate(labels) for l in range(k) if l != y)
 
 
 def cone_rows(name: str, n: int, k: int, labels: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -73,10 +103,6 @@ def cone_rows(name: str, n: int, k: int, labels: np.ndarray) -> tuple[list[np.nd
     return below, equal
 
 
-def indicator(h: np.ndarray, k: int) -> np.ndarray:
-    return np.eye(k)[h]
-
-
 def violation(name: str, predictions: np.ndarray, labels: np.ndarray, baseline: np.ndarray) -> float:
     """Largest over C in the cone, cells in [-1, 1], of the least C . (1_h - B): positive if the condition fails."""
     n, k = baseline.shape
@@ -96,20 +122,8 @@ def violation(name: str, predictions: np.ndarray, labels: np.ndarray, baseline: 
 
 
 def holds(name: str, predictions: np.ndarray, labels: np.ndarray, k: int, edge: float) -> bool:
-    baseline = np.array([baseline_row(name, k, int(y), edge) for y in labels])
+    baseline = np.array([condition_baseline(name, k, int(y), edge) for y in labels])
     return violation(name, predictions, labels, baseline) <= 1e-8
-
-
-def extreme_baselines(k: int, y: int, edge: float) -> list[np.ndarray]:
-    """The corners of B_gamma^eor for one example: gamma ahead of the labels of a set S, nothing on the others."""
-    others = [l for l in range(k) if l != y]
-    corners = []
-    for chosen in chain.from_iterable(combinations(others, size) for size in range(1, k)):
-        row = np.zeros(k)
-        row[list(chosen)] = (1 - edge) / (len(chosen) + 1)
-        row[y] = (1 - edge) / (len(chosen) + 1) + edge
-        corners.append(row)
-    return corners
 
 
 def worst_baseline_violation(predictions: np.ndarray, labels: np.ndarray, k: int, edge: float) -> float:
@@ -118,7 +132,7 @@ def worst_baseline_violation(predictions: np.ndarray, labels: np.ndarray, k: int
     below, _ = cone_rows("edge over random", n, k, labels)
     rows = [np.r_[a, np.zeros(n), 0.0] for a in below]
     for i in range(n):  # worst(i) >= <c(i), b> at every corner b
-        for corner in extreme_baselines(k, int(labels[i]), edge):
+        for corner in edge_over_random_corners(k, int(labels[i]), edge):
             cells = np.zeros((n, k))
             cells[i] = corner
             rows.append(np.r_[cells.ravel(), -np.eye(n)[i], 0.0])
@@ -136,14 +150,3 @@ def worst_baseline_violation(predictions: np.ndarray, labels: np.ndarray, k: int
 def grid_mixtures(m: int, steps: int) -> np.ndarray:
     """All mixtures of m hypotheses whose weights are multiples of 1/steps."""
     return np.array([w for w in product(range(steps + 1), repeat=m) if sum(w) == steps]) / steps
-
-
-def margin(predictions: np.ndarray, labels: np.ndarray, k: int, mixture: np.ndarray) -> float:
-    """The smallest lead of a right label over a wrong one."""
-    votes = sum(weight * indicator(h, k) for weight, h in zip(mixture, predictions, strict=True))
-    return min(votes[i, y] - votes[i, l] for i, y in enumerate(labels) for l in range(k) if l != y)
-
-
-def largest_wrong_vote(predictions: np.ndarray, labels: np.ndarray, k: int, mixture: np.ndarray) -> float:
-    votes = sum(weight * indicator(h, k) for weight, h in zip(mixture, predictions, strict=True))
-    return max(votes[i, l] for i, y in enumerate(labels) for l in range(k) if l != y)

@@ -11,15 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tests.naive.boosters import Learner, Round
-from tests.naive.losses import softmax
-from tests.naive.tree import MISSING, Moments, argmax
+from edgewise.reference.adaboost_olm import softmax
+from edgewise.reference.learner import MISSING, Learner, Round, RunningMoments, argmax
 
 
 class Centroid:
     """Remembers every example; a centroid is the weighted mean of those of its label."""
 
-    def __init__(self, k: int, moments: Moments, sharpness: float) -> None:
+    def __init__(self, k: int, moments: RunningMoments, sharpness: float) -> None:
         self.k, self.moments, self.sharpness = k, moments, sharpness
         self.examples: list[list[tuple[list[float], list[int], float]]] = [[] for _ in range(k)]
 
@@ -40,7 +39,7 @@ class Centroid:
                 share = (1.0 - w / total) * share + w / total * (nominal[c] == code)
         return share
 
-    def vote(self, numeric: Sequence[float], nominal: Sequence[int]) -> list[float]:
+    def predict_proba(self, numeric: Sequence[float], nominal: Sequence[int]) -> list[float]:
         logits = []
         for r in range(self.k):
             distance = 0.0
@@ -53,7 +52,7 @@ class Centroid:
             logits.append(-self.sharpness * distance)
         return softmax(logits)
 
-    def learn(self, numeric: Sequence[float], nominal: Sequence[int], y: int, w: float) -> None:
+    def update(self, numeric: Sequence[float], nominal: Sequence[int], y: int, w: float) -> None:
         if w > 0.0:
             self.examples[y].append((list(numeric), list(nominal), w))
 
@@ -62,7 +61,7 @@ class OSBoost:
     """z is summed up learner by learner, as printed."""
 
     def __init__(
-        self, k: int, learners: Sequence[Learner], moments: Moments, edge: float, scales: Sequence[float]
+        self, k: int, learners: Sequence[Learner], moments: RunningMoments, edge: float, scales: Sequence[float]
     ) -> None:
         self.k, self.learners, self.moments, self.edge, self.scales = k, learners, moments, edge, scales
         self.mistakes = [0.0] * len(learners)
@@ -70,16 +69,16 @@ class OSBoost:
     def round(self, numeric: Sequence[float], nominal: Sequence[int], y: int, sample_weight: float = 1.0) -> Round:
         n = len(self.learners)
         theta = self.edge / (2.0 + self.edge)
-        votes = [argmax(learner.vote(numeric, nominal)) for learner in self.learners]
+        votes = [argmax(learner.predict_proba(numeric, nominal)) for learner in self.learners]
         experts = [argmax([votes[: i + 1].count(l) for l in range(self.k)]) for i in range(n)]
         before = list(self.mistakes)
         importances = [0.0] * n
         if sample_weight > 0.0:
-            self.moments.learn(numeric)
+            self.moments.update(numeric)
             z = 0.0
             for i, learner in enumerate(self.learners):
                 importances[i] = min((1.0 - self.edge) ** (z / 2.0), 1.0)
-                learner.learn(numeric, nominal, y, sample_weight * importances[i] * self.scales[i])
+                learner.update(numeric, nominal, y, sample_weight * importances[i] * self.scales[i])
                 z += (1.0 if votes[i] == y else -1.0) - theta
                 self.mistakes[i] += sample_weight * (experts[i] != y)
         return Round(experts[-1], votes, importances, [1.0 / n] * n, experts, before)

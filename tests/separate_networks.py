@@ -1,15 +1,17 @@
-"""Boosted networks the slow way: N torch modules in a list, each with its own Adam; the rules row by row."""
+"""Boosted networks as N torch modules, each with its own Adam; the rules are of `edgewise.reference`, row by row."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
 from edgewise.neural.rules import Residual, Smooth
 from edgewise.neural.weak_networks import DenseNetwork
+from edgewise.reference import GradientRound, ResidualGradientBoosting, RunningMoments, StreamingGradientBoosting
 
 ACTIVATIONS = {"sigmoid": nn.Sigmoid, "tanh": nn.Tanh, "leaky_relu": nn.LeakyReLU}
 
@@ -56,37 +58,37 @@ def gradient(loss: str, y: list[float], z: list[float], regularization: float) -
     return [g + 2.0 * regularization * a for g, a in zip(found, y, strict=True)]
 
 
-class Run(NamedTuple):
-    sums: list[list[float]]  # y^0..y^N
-    targets: list[list[float]]  # of learners 1..N
-    prediction: list[float]
+class Fixed:
+    """A learner that votes what it is given, and does not learn."""
+
+    def __init__(self, vote: list[float]) -> None:
+        self.vote = np.array(vote)
+
+    def predict(self, numeric: Any, nominal: Any) -> np.ndarray:
+        return self.vote
+
+    def update(self, *example: Any) -> None:
+        pass
 
 
 def boost_row(
     rule: Smooth | Residual, votes: list[list[float]], z: list[float], loss: str, regularization: float
-) -> Run:
-    """One row through Algorithm 1 or Algorithm 2, line by line."""
-    sums = [[0.0] * len(z)]
-    for i, vote in enumerate(votes, 1):
-        eta = rule.learning_rate if isinstance(rule, Smooth) else 1.0 / (rule.convexity * i)
-        y = [a - eta * h for a, h in zip(sums[-1], vote, strict=True)]
-        if isinstance(rule, Residual) and rule.radius is not None:
-            norm = math.sqrt(sum(a * a for a in y))
-            if norm > rule.radius:
-                y = [a * rule.radius / norm for a in y]
-        sums.append(y)
-    targets = []
-    delta = [0.0] * len(z)
-    for i, vote in enumerate(votes, 1):
-        target = gradient(loss, sums[i - 1], z, regularization)
-        if isinstance(rule, Residual):
-            target = [d + g for d, g in zip(delta, target, strict=True)]
-            delta = [t - h for t, h in zip(target, vote, strict=True)]
-        targets.append(target)
+) -> GradientRound:
+    """One row through Algorithm 1 or Algorithm 2."""
+
+    def slope(y: np.ndarray, target: list[float]) -> np.ndarray:
+        return np.array(gradient(loss, y.tolist(), target, regularization))
+
+    def project(y: np.ndarray) -> np.ndarray:
+        norm = np.linalg.norm(y)
+        return y if isinstance(rule, Smooth) or rule.radius is None or norm <= rule.radius else y * rule.radius / norm
+
+    learners, start = [Fixed(vote) for vote in votes], np.zeros(len(z))
     if isinstance(rule, Smooth):
-        return Run(sums, targets, sums[-1])
-    n = len(votes)
-    return Run(sums, targets, [sum(y[output] for y in sums[:n]) / n for output in range(len(z))])
+        rates = [rule.learning_rate] * len(votes)
+        return StreamingGradientBoosting(learners, rates, start, slope, RunningMoments(0)).round([], [], z)
+    rates = [1.0 / (rule.convexity * i) for i in range(1, len(votes) + 1)]
+    return ResidualGradientBoosting(learners, rates, start, slope, RunningMoments(0), project).round([], [], z)
 
 
 class SeparateNetworks:
@@ -104,20 +106,20 @@ class SeparateNetworks:
 
     def step(self, x: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
         """Predictions of the rows, then one Adam step of each module on the mean of its square losses."""
-        said = [module(x).tolist() for module in self.modules]
+        outputs = [module(x).tolist() for module in self.modules]
         runs = [
-            boost_row(self.rule, [votes[row] for votes in said], z[row].tolist(), self.loss, self.regularization)
+            boost_row(self.rule, [votes[row] for votes in outputs], z[row].tolist(), self.loss, self.regularization)
             for row in range(len(x))
         ]
         for i, (module, adam) in enumerate(zip(self.modules, self.adams, strict=True)):
-            target = torch.tensor([run.targets[i] for run in runs], dtype=x.dtype)
+            target = torch.tensor(np.array([run.targets[i] for run in runs]), dtype=x.dtype)
             adam.zero_grad()
             missed = ((target - module(x)) ** 2).sum(1)
             missed.mean().backward()
             adam.step()
             self.missed[i] += float(missed.detach().sum())
             self.wanted[i] += float((target**2).sum())
-        return torch.tensor([run.prediction for run in runs], dtype=x.dtype)
+        return torch.tensor(np.array([run.prediction for run in runs]), dtype=x.dtype)
 
     def edges(self) -> torch.Tensor:
         pairs = zip(self.missed, self.wanted, strict=True)

@@ -1,25 +1,33 @@
-"""The cost tree as a recursion over lists of rows: every split tried, every sum taken anew, in Python's whole numbers.
+"""A classification tree that is grown by a matrix of costs, best leaf first: the weak learner of batch boosting.
 
-What it shares with the compiled tree is what the tree's definition says: costs rounded to 61 bits of their total, sums
-within TIE of each other equal, ties to what explains more, then to the lowest feature and code.
+Every split is tried and every sum taken anew, in Python's whole numbers. As `edgewise.CostTree` is defined, costs are
+rounded to 61 bits of their total, sums within TIE of each other are equal, and ties go to what explains more, then to
+the lowest feature and code.
+
+Features are codes: those of a numeric one count the thresholds below its value, and code `n_bins` is a missing value.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+Whole = list[list[int]]  # costs in whole numbers, a row for each example
+Split = tuple[int, float, int, set[int]]  # gain, explained, feature, codes that go left
 
 TIE = 2**16
 EQUAL = 1e-9
 
 
-def thresholds(values, weights, max_bins):
+def thresholds(values: Sequence[float], weights: Sequence[float], max_bins: int) -> list[float]:
     """Midpoints between neighboring values, or between those where the mass passes i / max_bins of all."""
-    mass = {}
+    mass: dict[float, float] = {}
     for value, weight in zip(values, weights, strict=True):
         if not math.isnan(value):
             mass[value] = mass.get(value, 0.0) + weight
     seen = sorted(mass)
-    ends = range(len(seen) - 1)
+    ends = set(range(len(seen) - 1))
     if len(seen) > max_bins:
         total, ends = sum(mass.values()), set()
         for i in range(1, max_bins):
@@ -33,7 +41,7 @@ def thresholds(values, weights, max_bins):
     return [(seen[e] + seen[e + 1]) / 2 for e in sorted(ends)]
 
 
-def whole_rows(costs):
+def whole_costs(costs: Sequence[Sequence[float]]) -> Whole:
     """Rows counted from their cheapest label, in whole numbers whose sum over the dearest labels is below 2^61."""
     total = sum(max(row) - min(row) for row in costs)
     if total == 0:
@@ -43,16 +51,19 @@ def whole_rows(costs):
 
 
 class Node:
-    def __init__(self, rows, whole):
+    """A leaf with its rows, its label and its best split; or, with children, a split."""
+
+    def __init__(self, rows: list[int], whole: Whole) -> None:
         self.rows = rows
         k = len(whole[0])
         self.totals = [sum(whole[i][l] for i in rows) for l in range(k)]
         self.label = cheapest(self.totals)
-        self.best = None  # (gain, explained, feature, codes that go left)
-        self.children = None
+        self.best: Split | None = None
+        self.children: tuple[int, list[int], Node, Node] | None = None  # feature, codes that go left, left, right
 
 
-def cheapest(totals):
+def cheapest(totals: Sequence[int]) -> int:
+    """The lowest label whose total is not beaten by more than TIE."""
     best = 0
     for l in range(1, len(totals)):
         if totals[l] < totals[best] - TIE:
@@ -60,13 +71,15 @@ def cheapest(totals):
     return best
 
 
-def better(one, other):
+def better(one: Split, other: Split | None) -> bool:
+    """Whether a split gains more, or as much and explains more."""
     if other is None or one[0] > other[0] + TIE:
         return True
     return one[0] >= other[0] - TIE and one[1] > other[1] + EQUAL
 
 
-def explained(whole, left, right):
+def explained(whole: Whole, left: list[int], right: list[int]) -> float:
+    """How much more the parts explain than the whole; a part explains the sum of its squared totals over its mass."""
     value = 0.0
     for part, sign in ((left, 1), (right, 1), (left + right, -1)):
         mass = sum(max(whole[i]) for i in part) / 2**61
@@ -75,8 +88,10 @@ def explained(whole, left, right):
     return value
 
 
-def candidates(node, codes, f, n_bins, nominal, whole):
-    """Sets of codes that go left, in the order in which they are tried; the first kind must gain to be taken."""
+def candidates(
+    node: Node, codes: Sequence[Sequence[int]], f: int, n_bins: int, nominal: bool, whole: Whole
+) -> Iterator[tuple[set[int], int | None]]:
+    """Sets of codes that go left, in the order in which they are tried, those for a pair of labels with their gain."""
     present = sorted({codes[f][i] for i in node.rows})
     sums = {c: [sum(whole[i][l] for i in node.rows if codes[f][i] == c) for l in range(len(whole[0]))] for c in present}
     if nominal:
@@ -96,8 +111,15 @@ def candidates(node, codes, f, n_bins, nominal, whole):
                 yield values | {missing}, None
 
 
-def search(node, codes, n_bins, nominal, whole, min_leaf):
-    """The node's best split."""
+def search(
+    node: Node,
+    codes: Sequence[Sequence[int]],
+    n_bins: Sequence[int],
+    nominal: Sequence[bool],
+    whole: Whole,
+    min_leaf: int,
+) -> None:
+    """Find the node's best split."""
     if node.totals[node.label] <= TIE or len(node.rows) < 2 * min_leaf:
         return
     for f in range(len(codes)):
@@ -117,18 +139,25 @@ def search(node, codes, n_bins, nominal, whole, min_leaf):
                 node.best = split
 
 
-def grow(codes, n_bins, nominal, costs, max_leaves, min_leaf):
+def grow(
+    codes: Sequence[Sequence[int]],
+    n_bins: Sequence[int],
+    nominal: Sequence[bool],
+    costs: Sequence[Sequence[float]],
+    max_leaves: int,
+    min_leaf: int,
+) -> tuple[Any, ...]:
     """The tree as nested tuples: ("leaf", label) or ("split", feature, codes that go left, left, right)."""
-    whole = whole_rows(costs)
+    whole = whole_costs(costs)
     root = Node(list(range(len(costs))), whole)
     search(root, codes, n_bins, nominal, whole, min_leaf)
     leaves = [root]  # in the order in which they were made
     for _ in range(max_leaves - 1):
-        chosen = None
+        chosen: Node | None = None
         for leaf in leaves:
             if leaf.best and better(leaf.best, chosen.best if chosen else None):
                 chosen = leaf
-        if chosen is None:
+        if chosen is None or chosen.best is None:
             break
         _, _, f, into_left = chosen.best
         present = {codes[f][i] for i in chosen.rows}
@@ -154,14 +183,15 @@ def grow(codes, n_bins, nominal, costs, max_leaves, min_leaf):
     return as_tuples(root)
 
 
-def as_tuples(node):
+def as_tuples(node: Node) -> tuple[Any, ...]:
+    """A node and all below it as nested tuples."""
     if node.children is None:
         return ("leaf", node.label)
     f, sides, left, right = node.children
     return ("split", f, tuple(sides), as_tuples(left), as_tuples(right))
 
 
-def answer(tree, row_codes):
+def predict(tree: tuple[Any, ...], row_codes: Sequence[int]) -> int:
     """The label for a row of codes, one for each feature."""
     while tree[0] == "split":
         tree = tree[3] if row_codes[tree[1]] in tree[2] else tree[4]
