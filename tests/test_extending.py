@@ -19,7 +19,7 @@ from edgewise.evaluation.ranking_measures import rank_loss
 from edgewise.loop.custom import NOTHING
 from edgewise.loop.extending import with_own
 from edgewise.loop.fingerprint import fingerprint
-from edgewise.loop.online_loop import run_chunk
+from edgewise.loop.online_loop import process_chunk
 from edgewise.reference import RunningMoments
 from examples.own_learner import Centroids, NearestCentroid
 from examples.own_rule import OSBoost, Smooth
@@ -272,8 +272,8 @@ def test_no_python_call_per_row():
         return len(seen)
 
     assert calls(40) == calls(400) > 0
-    loop, _ = with_own(run_chunk, model._ensemble.own)
-    assert loop is not run_chunk
+    loop, _ = with_own(process_chunk, model._ensemble.own)
+    assert loop is not process_chunk
     assert len(loop.nopython_signatures) == 1
 
 
@@ -288,8 +288,8 @@ class Forgetful(NamedTuple):
 
 
 def test_our_loop_is_left_alone():
-    assert with_own(run_chunk, NOTHING) == (run_chunk, NOTHING)
-    assert with_own(run_chunk, NOTHING._replace(rule=Forgetful()))[0] is not run_chunk
+    assert with_own(process_chunk, NOTHING) == (process_chunk, NOTHING)
+    assert with_own(process_chunk, NOTHING._replace(rule=Forgetful()))[0] is not process_chunk
 
 
 # Code on disk is found by what it computes
