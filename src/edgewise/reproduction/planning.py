@@ -27,14 +27,10 @@ class Line(NamedTuple):
 
 def sets_of(declared: Declaration, options: Options) -> list[Data]:
     """The data sets that are wanted."""
-    wanted = []
-    for data in declared.data:
-        if options.data is not None and not {data.name, data.load} & set(options.data):
-            continue
-        if options.quick and options.data is None and declared.quick.data and data.name not in declared.quick.data:
-            continue
-        wanted.append(data)
-    return wanted
+    if options.data is not None:
+        return [each for each in declared.data if {each.name, each.load} & set(options.data)]
+    cut = declared.quick.data if options.quick else None
+    return [each for each in declared.data if not cut or each.name in cut]
 
 
 def lines_of(declared: Declaration, options: Options) -> list[Line]:
@@ -61,34 +57,20 @@ def said_of_quick(declared: Declaration, options: Options) -> str | None:
     """What was cut, in words."""
     if not options.quick:
         return None
+    sets = sets_of(declared, options)
     cuts = []
-    for data in sets_of(declared, options):
-        quick = data.quick
-        told = [f"at most {quick.rows:,} rows"] if quick.rows else []
-        told += [f"at most {quick.learners} learners"] if quick.learners else []
-        told += [f"{name} {value}" for name, value in quick.settings.items()]
-        cuts.append((", ".join(told), data.name))
-    same = len({words for words, _ in cuts}) == 1
-    words = [cuts[0][0]] if same and cuts else [f"{name}: {words}" for words, name in cuts]
+    for quick in (each.quick for each in sets):
+        limits = [f"at most {quick.rows:,} rows"] if quick.rows else []
+        limits += [f"at most {quick.learners} learners"] if quick.learners else []
+        limits += [f"{name} {value}" for name, value in quick.settings.items()]
+        cuts.append(", ".join(limits))
+    same = len(set(cuts)) == 1
+    words = cuts[:1] if same else [f"{each.name}: {cut}" for each, cut in zip(sets, cuts, strict=True)]
     seeds = sorted({len(line.jobs) for line in lines_of(declared, options) if line.jobs})
     words.append(f"{' or '.join(map(str, seeds))} {'seed' if seeds == [1] else 'seeds'}")
-    wanted = sets_of(declared, options._replace(quick=False))
-    left_out = [each.name for each in wanted if each not in sets_of(declared, options)]
+    left_out = [each.name for each in sets_of(declared, options._replace(quick=False)) if each not in sets]
     words += [f"without {', '.join(left_out)}"] if left_out else []
-    return "; ".join(word for word in words if word)
-
-
-def _jobs(data: Data, algorithm: Algorithm, options: Options) -> Iterator[Job]:
-    model = dict(algorithm.model) | dict(data.changes.get(algorithm.name, {}))
-    settings = dict(data.settings) | dict(algorithm.settings)
-    rows, seeds = None, min(data.seeds, algorithm.seeds or data.seeds)
-    if options.quick:
-        rows, seeds = data.quick.rows, min(seeds, data.quick.seeds or seeds)
-        settings |= dict(data.quick.settings)
-        if data.quick.learners and model:
-            model["n_estimators"] = min(model.get("n_estimators", data.quick.learners), data.quick.learners)
-    for seed in range(1, (options.seeds or seeds) + 1):
-        yield Job(algorithm.game, data.load, model, settings, seed, rows)
+    return "; ".join(filter(None, words))
 
 
 def words_of(model: Mapping[str, Any]) -> str:
@@ -103,3 +85,16 @@ def _word(value: Any) -> str:
     if isinstance(value, Mapping):
         return words_of(value) if "class" in value else str(dict(value))
     return f"({', '.join(_word(inner) for inner in value)})" if isinstance(value, list) else repr(value)
+
+
+def _jobs(data: Data, algorithm: Algorithm, options: Options) -> Iterator[Job]:
+    model = dict(algorithm.model) | dict(data.changes.get(algorithm.name, {}))
+    settings = dict(data.settings) | dict(algorithm.settings)
+    rows, seeds = None, min(data.seeds, algorithm.seeds or data.seeds)
+    if options.quick:
+        rows, seeds = data.quick.rows, min(seeds, data.quick.seeds or seeds)
+        settings |= dict(data.quick.settings)
+        if data.quick.learners and model:
+            model["n_estimators"] = min(model.get("n_estimators", data.quick.learners), data.quick.learners)
+    for seed in range(1, (options.seeds or seeds) + 1):
+        yield Job(algorithm.game, data.load, model, settings, seed, rows)
