@@ -21,7 +21,7 @@ from edgewise.data import datasets, storage
 from edgewise.kernels import compile
 from edgewise.reproduction import cache, declarations, results, tables
 from edgewise.reproduction.games import Job, game_of, make
-from edgewise.reproduction.planning import Options, lines_of, said_of_quick
+from edgewise.reproduction.planning import Options, describe_quick, lines_of
 from edgewise.reproduction.results import Cell, Measured, reproductions
 from edgewise.reproduction.running import Run
 
@@ -414,8 +414,8 @@ def test_quick_cuts_what_it_says(papers, tmp_path):
     jobs = [job for line in lines_of(declared, Options(quick=True)) for job in line.jobs]
     assert [(job.rows, job.model["n_estimators"]) for job in jobs] == [(50, 2)] * 2
     said = "at most 50 rows, at most 2 learners; 1 seed"
-    assert said_of_quick(declared, Options(quick=True)) == said
-    assert said_of_quick(declared, Options()) is None
+    assert describe_quick(declared, Options(quick=True)) == said
+    assert describe_quick(declared, Options()) is None
     told = invoke("all", "--papers", str(papers), "--out", str(tmp_path / "out"), "--jobs", "1", "--quick")
     for text in (told.stdout, *((tmp_path / "out" / f"results.{kind}").read_text() for kind in ("md", "csv", "json"))):
         assert said in text

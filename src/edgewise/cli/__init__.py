@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import click
 
 import edgewise
-from edgewise.cli.errors import BadInput, RunFailed, debug_option, outcome, reading_input, words_of
+from edgewise.cli.errors import BadInput, RunFailed, debug_option, message_of, outcome, reading_input
 from edgewise.cli.race import draw, race
 from edgewise.cli.reproduce import reproduce
 
@@ -111,7 +111,7 @@ def fetch(names: tuple[str, ...]) -> None:
         try:
             datasets.fetch(name)
         except (OSError, ValueError) as error:
-            raise RunFailed(words_of(error)) from error
+            raise RunFailed(message_of(error)) from error
         click.echo(f"{name}: {datasets.where(name)}")
 
 

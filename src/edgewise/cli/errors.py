@@ -25,7 +25,7 @@ def reading_input() -> Iterator[None]:
     try:
         yield
     except (ValueError, KeyError, LookupError, OSError) as error:
-        raise BadInput(words_of(error)) from error
+        raise BadInput(message_of(error)) from error
 
 
 @contextmanager
@@ -38,7 +38,7 @@ def writing(path: Any) -> Iterator[None]:
 
 
 def outcome(error: BaseException) -> tuple[str, int]:
-    """What is said of an error that ends a command, and the exit code."""
+    """The message of an error that ends a command, and the exit code."""
     if isinstance(error, click.Abort | KeyboardInterrupt):
         return "stopped", 130
     if isinstance(error, click.UsageError):
@@ -49,7 +49,7 @@ def outcome(error: BaseException) -> tuple[str, int]:
     return f"{type(error).__name__}: {error}", 1  # a fault of the run, and still one line
 
 
-def words_of(error: BaseException) -> str:
+def message_of(error: BaseException) -> str:
     """An error as a user reads it."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from edgewise.cli.errors import BadInput, RunFailed, debug_option, reading_input, words_of, writing
+from edgewise.cli.errors import BadInput, RunFailed, debug_option, message_of, reading_input, writing
 
 if TYPE_CHECKING:
     from edgewise.cli.sources import Source
@@ -39,8 +39,8 @@ Examples:
 """
 
 
-class Asked(NamedTuple):
-    """What a race is asked for on the command line."""
+class RaceOptions(NamedTuple):
+    """The arguments and options of `edgewise race`."""
 
     data: tuple[str, ...]
     models: str | None
@@ -131,23 +131,23 @@ def race(**given: Any) -> None:
     """
     from edgewise.evaluation.runs import load_runs
 
-    asked = Asked(**given)
-    if asked.saved is not None:
-        if asked.data:
+    options = RaceOptions(**given)
+    if options.saved is not None:
+        if options.data:
             raise BadInput("--from shows saved runs: it takes no DATA")
         with reading_input():
-            runs = load_runs(asked.saved)
-        _finish(runs, (asked.out or asked.saved.parent) / PICTURE, asked.saved)
+            runs = load_runs(options.saved)
+        _finish(runs, (options.out or options.saved.parent) / PICTURE, options.saved)
         return
-    if not asked.data:
+    if not options.data:
         raise click.UsageError("no DATA given: name a data set or a file, for instance 'edgewise race car'")
-    line_ups = _line_ups(asked)
-    folder = asked.out or Path(DEFAULT_OUT)
+    line_ups = _line_ups(options)
+    folder = options.out or Path(DEFAULT_OUT)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     runs = []
     for source, specs in line_ups:
-        _race_on(source, specs, asked, runs, folder / RUNS)
+        _race_on(source, specs, options, runs, folder / RUNS)
     _finish(runs, folder / PICTURE, folder / RUNS)
 
 
@@ -170,25 +170,25 @@ def draw(files: tuple[Path, ...], out: Path) -> None:
     click.echo(out)
 
 
-def _line_ups(asked: Asked) -> list[tuple[Source, list[ModelSpec]]]:
+def _line_ups(options: RaceOptions) -> list[tuple[Source, list[ModelSpec]]]:
     """Every stream with the models that race on it."""
     from edgewise.cli.sources import parse_sources
 
-    chosen = None if asked.models is None else _parse_models(asked.models, asked.preset)
-    about_a_file = {name: getattr(asked, name) for name in ("target", "categorical", "header", "labels")}
+    chosen = None if options.models is None else _parse_models(options.models, options.preset)
+    about_a_file = {name: getattr(options, name) for name in ("target", "categorical", "header", "labels")}
     with reading_input():
-        sources = parse_sources(asked.data, **about_a_file)
-        given = asked.header is not None or asked.target or asked.categorical or asked.labels
+        sources = parse_sources(options.data, **about_a_file)
+        given = options.header is not None or options.target or options.categorical or options.labels
         if given and all(source.path is None for source in sources):
             raise ValueError(
                 "--target, --categorical, --labels and --header are about a file of yours; DATA names none"
             )
-    line_ups = [(source, _fitting(source, chosen, asked)) for source in sources]
-    if asked.peers or (asked.bandit and chosen is None):
-        peers = _peers_here(sources, asked.bandit)
+    line_ups = [(source, _fitting(source, chosen, options)) for source in sources]
+    if options.peers or (options.bandit and chosen is None):
+        peers = _peers_here(sources, options.bandit)
         line_ups = [(source, list(dict.fromkeys([*specs, *peers]))) for source, specs in line_ups]
-    if asked.rate is not None:
-        line_ups = [(source, [replace(spec, rate=asked.rate) for spec in specs]) for source, specs in line_ups]
+    if options.rate is not None:
+        line_ups = [(source, [replace(spec, rate=options.rate) for spec in specs]) for source, specs in line_ups]
     return line_ups
 
 
@@ -207,15 +207,15 @@ def _parse_models(text: str, preset: str | None) -> list[ModelSpec]:
     return specs
 
 
-def _fitting(source: Source, chosen: list[ModelSpec] | None, asked: Asked) -> list[ModelSpec]:
+def _fitting(source: Source, chosen: list[ModelSpec] | None, options: RaceOptions) -> list[ModelSpec]:
     """The models asked for, which must fit the data, or those that fit it."""
     from edgewise.evaluation.models import KNOWN
 
-    if asked.bandit and source.multi_label:
+    if options.bandit and source.multi_label:
         raise BadInput(f"--bandit plays for single labels, and {source.name} has label sets")
     if chosen is None:
-        fitting = DEFAULT_RANKERS if source.multi_label else DEFAULT_BANDITS if asked.bandit else DEFAULT_MODELS
-        return _parse_models(fitting, asked.preset)
+        fitting = DEFAULT_RANKERS if source.multi_label else DEFAULT_BANDITS if options.bandit else DEFAULT_MODELS
+        return _parse_models(fitting, options.preset)
     for spec in chosen:
         if KNOWN[spec.name].ranks != source.multi_label:
             needs, has = ("label sets", "single labels") if KNOWN[spec.name].ranks else ("single labels", "label sets")
@@ -248,36 +248,36 @@ def _load(source: Source) -> tuple[Any, Any]:
     try:
         X, y = load_source(source)
     except (ValueError, OSError) as error:
-        raise (RunFailed if source.path is None else BadInput)(words_of(error)) from error
+        raise (RunFailed if source.path is None else BadInput)(message_of(error)) from error
     hint = advice(source, X)
     if hint is not None:
         click.echo(hint, err=True)
     return X, y
 
 
-def _race_on(source: Source, specs: list[ModelSpec], asked: Asked, runs: list[StreamRun], saved: Path) -> None:
+def _race_on(source: Source, specs: list[ModelSpec], options: RaceOptions, runs: list[StreamRun], saved: Path) -> None:
     """Race on one stream; every finished run is saved at once, so that Ctrl-C loses only the one under way."""
     from edgewise.cli.show import RaceProgress
     from edgewise.evaluation.racing import race_runs
     from edgewise.evaluation.runs import save_runs
 
     data = _load(source)
-    models = {str(spec): (lambda seed, spec=spec: spec.make(asked.learners, seed)) for spec in specs}
-    with RaceProgress(len(models) * asked.seeds) as progress:
+    models = {str(spec): (lambda seed, spec=spec: spec.make(options.learners, seed)) for spec in specs}
+    with RaceProgress(len(models) * options.seeds) as progress:
         laps = race_runs(
             models,
             {source.name: data},
-            range(1, asked.seeds + 1),
-            order=asked.order or ("file" if source.in_order else "shuffled"),
-            rows=asked.rows,
+            range(1, options.seeds + 1),
+            order=options.order or ("file" if source.in_order else "shuffled"),
+            rows=options.rows,
             progress=progress.step,
-            chunk_rows=asked.chunk_rows,
+            chunk_rows=options.chunk_rows,
         )
         while True:
             try:
                 run = next(laps, None)
             except Exception as error:
-                raise RunFailed(f"{source.name}, {progress.model}: {words_of(error)}") from error
+                raise RunFailed(f"{source.name}, {progress.model}: {message_of(error)}") from error
             if run is None:
                 return
             runs.append(run)
@@ -303,4 +303,4 @@ def _draw(runs: list[StreamRun], picture: Path) -> None:
         try:
             draw_runs(runs, picture)
         except ValueError as error:
-            raise BadInput(words_of(error)) from error
+            raise BadInput(message_of(error)) from error

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -19,9 +20,10 @@ from rich.text import Text
 
 from edgewise.evaluation.racing import Mean, Step, Summary
 from edgewise.evaluation.runs import RankingRun, StreamRun
-from edgewise.reproduction.results import Cell, Reproduction, reproduction_of
-from edgewise.reproduction.running import Finished, Plan, Run
-from edgewise.reproduction.tables import HEADINGS, MARK, TEXT, beside, by_measure, made_with, notices, verdict
+
+if TYPE_CHECKING:  # a race needs none of it
+    from edgewise.reproduction.results import Cell, Reproduction
+    from edgewise.reproduction.running import Finished, Plan, Run
 
 REDRAWN = 0.5  # seconds between two pictures of a reproduction's table
 
@@ -45,6 +47,8 @@ def writable(text: str, out: Console) -> str:
     """The text with signs that the terminal can show."""
     if out.encoding.lower().startswith("utf"):
         return text
+    from edgewise.reproduction.tables import MARK
+
     return text.replace("±", "+-").replace(MARK, "(!)").encode("ascii", "replace").decode()
 
 
@@ -248,9 +252,12 @@ class ReproductionProgress:
             self._draw(plan)
 
     def _left(self) -> str:
-        return left_words(self._run.seconds_left(self._workers))
+        return describe_time(self._run.seconds_left(self._workers))
 
     def _draw(self, plan: Plan) -> None:
+        from edgewise.reproduction.results import reproduction_of
+        from edgewise.reproduction.tables import by_measure
+
         self._drawn = time.monotonic()
         found = reproduction_of(plan, self._run)
         parts: list[Text | Table] = [
@@ -263,6 +270,8 @@ class ReproductionProgress:
 
 def filling(cells: Sequence[Cell]) -> Table:
     """Data sets down, algorithms across: ours so far, marked where worse than the paper's."""
+    from edgewise.reproduction.tables import MARK, TEXT
+
     names = list(dict.fromkeys(cell.algorithm for cell in cells))
     known = {(cell.data, cell.algorithm): cell for cell in cells}
     rows = []
@@ -278,7 +287,7 @@ def filling(cells: Sequence[Cell]) -> Table:
     return _frameless(["", *names], rows, names, wrap=False)
 
 
-def left_words(seconds: float) -> str:
+def describe_time(seconds: float) -> str:
     """A time as one would say it: 40 s, 12 min, 1 h 5 min."""
     if seconds < 60.0:
         return f"{seconds:.0f} s"
@@ -288,6 +297,8 @@ def left_words(seconds: float) -> str:
 
 def print_reproductions(found: Sequence[Reproduction]) -> None:
     """Every table, then what it was made with."""
+    from edgewise.reproduction.tables import HEADINGS, TEXT, beside, by_measure, made_with, notices, verdict
+
     out = console()
     for each in found:
         say(out, f"{each.id}: {each.title}", "bold")

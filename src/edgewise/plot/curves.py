@@ -82,7 +82,7 @@ def draw(runs: Sequence[StreamRun], path: str | os.PathLike[str]) -> Path:
     runs : sequence of runs
         What `edgewise.evaluation` gave.
     path : str or path
-        Where to write; the ending tells the format.
+        Where to write; the ending gives the format.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def draw(runs: Sequence[StreamRun], path: str | os.PathLike[str]) -> Path:
     return target
 
 
-# -- what is to be seen ----------------------------------------------------------------------------------------------
+# -- panels and lines -----------------------------------------------------------------------------------------------
 
 
 def _panel_of(runs: Any) -> Panel:

@@ -53,7 +53,7 @@ def check_data(names: Sequence[str], chosen: Sequence[Declaration]) -> None:
             raise ValueError(f"data {name!r}: not one of {', '.join(known)}")
 
 
-def said_of_quick(declared: Declaration, options: Options) -> str | None:
+def describe_quick(declared: Declaration, options: Options) -> str | None:
     """What was cut, in words."""
     if not options.quick:
         return None
@@ -73,7 +73,7 @@ def said_of_quick(declared: Declaration, options: Options) -> str | None:
     return "; ".join(filter(None, words))
 
 
-def words_of(model: Mapping[str, Any]) -> str:
+def describe_model(model: Mapping[str, Any]) -> str:
     """A model as one would write it: AdaBoostOLM.preset('paper', n_estimators=100)."""
     arguments = [f"{name}={_word(value)}" for name, value in model.items() if name not in ("class", "preset")]
     if "preset" in model:
@@ -83,7 +83,7 @@ def words_of(model: Mapping[str, Any]) -> str:
 
 def _word(value: Any) -> str:
     if isinstance(value, Mapping):
-        return words_of(value) if "class" in value else str(dict(value))
+        return describe_model(value) if "class" in value else str(dict(value))
     return f"({', '.join(_word(inner) for inner in value)})" if isinstance(value, list) else repr(value)
 
 

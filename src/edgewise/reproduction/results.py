@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from edgewise.evaluation.racing import mean
 from edgewise.reproduction.declarations import HIGHER, Algorithm, Data, Measure
-from edgewise.reproduction.planning import said_of_quick, words_of
+from edgewise.reproduction.planning import describe_model, describe_quick
 
 if TYPE_CHECKING:
     from edgewise.reproduction.cache import Kept
@@ -164,7 +164,7 @@ def reproduction_of(plan: Plan, run: Run) -> Reproduction:
         ],
         [*_mean_curves(plan, finished), *_curves_across(plan, finished)],
         missing,
-        _environment(finished, said_of_quick(declared, run.options)),
+        _environment(finished, describe_quick(declared, run.options)),
         not missing and all(len(finished[place]) == len(tasks) for place, tasks in plan.tasks.items()),
     )
 
@@ -251,7 +251,7 @@ def _settings(plan: Plan) -> dict[str, str]:
             facts.append(f"{name}: {', '.join(f'{key}={value!r}' for key, value in changes.items())}")
         settings[f"data {data.name}"] = "; ".join(filter(None, facts))
     for algorithm in (*plan.declared.algorithms, *plan.declared.defaults.values()):
-        facts = [words_of(algorithm.model)] if algorithm.model else []
+        facts = [describe_model(algorithm.model)] if algorithm.model else []
         facts += [f"{name} {value}" for name, value in algorithm.settings.items()]
         facts += [f"best of {', '.join(algorithm.best_of)}"] if algorithm.best_of else []
         settings[f"algorithm {algorithm.name}"] = "; ".join(filter(None, facts))

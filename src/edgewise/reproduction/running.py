@@ -86,11 +86,11 @@ class Run:
         for task in self.tasks:
             if task.key in self.kept:
                 took = self.kept[task.key].record.seconds
-                known.setdefault(_but_seed(task.job), []).append(took)
+                known.setdefault(_without_seed(task.job), []).append(took)
                 if task.job.data is not None:  # work without data says nothing of work with
                     size, seconds = size + _size(task.job), seconds + took
         left = [task.job for task in self.pending if task.key not in self.failed]
-        each = [known.get(_but_seed(job)) or [_size(job) * seconds / size] for job in left]
+        each = [known.get(_without_seed(job)) or [_size(job) * seconds / size] for job in left]
         return sum(sum(times) / len(times) for times in each) / max(1, min(workers, len(left)))
 
     def _plan(self, declared: Declaration) -> Plan:
@@ -161,7 +161,7 @@ def _lacking(need: str | None) -> Missing | None:
     return None
 
 
-def _but_seed(job: Job) -> str:
+def _without_seed(job: Job) -> str:
     return str(job._replace(seed=0))
 
 
