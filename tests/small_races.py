@@ -1,4 +1,4 @@
-"""A small file of the user's, and a race on it."""
+"""The command in this process, and a small file of the user's to race on."""
 
 from __future__ import annotations
 
@@ -8,6 +8,20 @@ import numpy as np
 from click.testing import CliRunner, Result
 
 from edgewise.cli import main
+
+
+def invoke(*args: str) -> Result:
+    """Run `edgewise` with these arguments."""
+    return CliRunner().invoke(main, args)
+
+
+def assert_one_line_error(result: Result, code: int, *words: str) -> None:
+    """The command ended with this exit code and one line on stderr that holds these words."""
+    assert result.exit_code == code
+    assert result.stderr.startswith("edgewise: error: ")
+    assert result.stderr.count("\n") == 1
+    for word in words:
+        assert word in result.stderr
 
 
 def fruit(folder: Path) -> Path:
@@ -25,4 +39,4 @@ def fruit(folder: Path) -> Path:
 def race(csv: Path, *args: str) -> Result:
     """`edgewise race` on it with three learners."""
     out = str(csv.parent / "out")
-    return CliRunner().invoke(main, ["race", str(csv), "--header", "--learners", "3", "--out", out, *args])
+    return invoke("race", str(csv), "--header", "--learners", "3", "--out", out, *args)

@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
 import edgewise
-from edgewise.cli import main
 from edgewise.cli.sources import advice, load_source, parse_sources
 from edgewise.evaluation.models import MODELS, PEERS
 from edgewise.evaluation.runs import load_runs
+from tests.small_races import assert_one_line_error, invoke
 
 
 def edgewise_command(*args: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -32,18 +31,6 @@ def edgewise_command(*args: str, cwd: Path | None = None, **environment: str) ->
         env={**os.environ, **environment},
         check=False,
     )
-
-
-def invoke(*args: str) -> Result:
-    return CliRunner().invoke(main, args)
-
-
-def assert_one_line_error(result: Result, code: int, *words: str) -> None:
-    assert result.exit_code == code
-    assert result.stderr.startswith("edgewise: error: ")
-    assert result.stderr.count("\n") == 1
-    for word in words:
-        assert word in result.stderr
 
 
 @pytest.fixture

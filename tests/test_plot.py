@@ -481,7 +481,7 @@ def test_probabilities_that_cannot_be_drawn():
 
 
 def test_counts_in_few_letters():
-    from edgewise.plot.calibration import _short
+    from edgewise.plot.diagnostics import _short
 
     numbers = {7: "7", 999: "999", 1000: "1.0k", 9949: "9.9k", 9950: "10k", 123_456: "123k", 999_600: "1.0m"}
     assert {number: _short(number) for number in numbers} == numbers

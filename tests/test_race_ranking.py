@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 from scipy import sparse
 
-from edgewise.cli import main
 from edgewise.data import datasets
 from edgewise.evaluation import (
     MODELS,
@@ -31,6 +29,7 @@ from edgewise.evaluation import (
 )
 from edgewise.evaluation.ranking_measures import rank_loss
 from edgewise.plot import draw
+from tests.small_races import assert_one_line_error, invoke
 
 RANKERS = [name for name, entry in MODELS.items() if entry.ranks]
 
@@ -172,18 +171,6 @@ def test_the_example_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 # ---- the command line
-
-
-def invoke(*args: str) -> Result:
-    return CliRunner().invoke(main, args)
-
-
-def assert_one_line_error(result: Result, code: int, *words: str) -> None:
-    assert result.exit_code == code
-    assert result.stderr.startswith("edgewise: error: ")
-    assert result.stderr.count("\n") == 1
-    for word in words:
-        assert word in result.stderr
 
 
 @pytest.fixture

@@ -20,10 +20,9 @@ from edgewise.cli import main
 from edgewise.data import datasets, storage
 from edgewise.kernels import compile
 from edgewise.reproduction import cache, declarations, results, tables
-from edgewise.reproduction.assembling import reproductions
-from edgewise.reproduction.games import Job, make, module_of
-from edgewise.reproduction.planning import Options, lines_of, said_of_quick
-from edgewise.reproduction.results import Cell, Measured
+from edgewise.reproduction.games import Job, game_of, make
+from edgewise.reproduction.planning import Options, describe_quick, lines_of
+from edgewise.reproduction.results import Cell, Measured, reproductions
 from edgewise.reproduction.running import Run
 
 SMALL = """
@@ -176,7 +175,7 @@ def test_cells_are_what_the_boosters_do(papers):
 def test_inside_a_run(papers):
     """A second play in pieces gives the edges, weights and mistakes of the first."""
     job = Job("labels", "balance", {"class": "AdaBoostOLM", "n_estimators": 2}, {"inside": True}, 1, 200)
-    record = module_of("labels").play(job)
+    record = game_of("labels")(job)
     model = make(job.model, random_state=1)
     model.partial_fit(*datasets.shuffled(*datasets.load("balance"), 1, 200), classes=["B", "L", "R"])
     curves = {curve["kind"]: curve["series"] for curve in record.curves}
@@ -375,7 +374,7 @@ def cell(ours: float, error: float | None, paper: float | None, better: str = "h
 )
 def test_worse_by_more_than_two_standard_errors(given, worse):
     assert given.worse is worse
-    assert (tables.MARK in tables.row(given)[4]) is worse
+    assert (tables.MARK in tables.TEXT.row(given)[4]) is worse
 
 
 def test_a_mark_cannot_be_hidden(papers, tmp_path):
@@ -415,8 +414,8 @@ def test_quick_cuts_what_it_says(papers, tmp_path):
     jobs = [job for line in lines_of(declared, Options(quick=True)) for job in line.jobs]
     assert [(job.rows, job.model["n_estimators"]) for job in jobs] == [(50, 2)] * 2
     said = "at most 50 rows, at most 2 learners; 1 seed"
-    assert said_of_quick(declared, Options(quick=True)) == said
-    assert said_of_quick(declared, Options()) is None
+    assert describe_quick(declared, Options(quick=True)) == said
+    assert describe_quick(declared, Options()) is None
     told = invoke("all", "--papers", str(papers), "--out", str(tmp_path / "out"), "--jobs", "1", "--quick")
     for text in (told.stdout, *((tmp_path / "out" / f"results.{kind}").read_text() for kind in ("md", "csv", "json"))):
         assert said in text
@@ -455,7 +454,7 @@ def test_every_declaration_can_be_run():
         for line in lines_of(declared, Options()):
             assert line.data.load is None or line.data.load in datasets.names()
             for job in line.jobs[:1]:
-                assert callable(module_of(job.game).play)
+                assert callable(game_of(job.game))
                 json.dumps(job)
     for name in ("000/table-3", "003/table-1"):
         for line in lines_of(known[name], Options(quick=True)):
@@ -473,7 +472,7 @@ def test_the_list_names_them_all():
 def test_figure_1_of_000():
     """Monotone with edge .01, not with edge .1, as the paper's caption says."""
     (found,) = [each for each in declarations.declarations().values() if each.id == "000/figure-1"]
-    lines = {line.algorithm.name: module_of("potentials").play(line.jobs[0]) for line in lines_of(found, Options())}
+    lines = {line.algorithm.name: game_of("potentials")(line.jobs[0]) for line in lines_of(found, Options())}
     rising = {name: np.diff(record.curves[0]["series"][0]["y"]) for name, record in lines.items()}
     assert np.all(rising["edge .01"] > 0)
     assert rising["edge .1"][0] > 0 > rising["edge .1"][-1]

@@ -13,9 +13,9 @@ from edgewise.data import datasets
 from edgewise.evaluation.ranking_measures import rank_loss
 from edgewise.reference import ranking as reference
 from edgewise.reproduction import cache, declarations
-from edgewise.reproduction.assembling import reproductions
-from edgewise.reproduction.games import Job, batch, module_of, networks, pair_potentials, ranking, regret
+from edgewise.reproduction.games import Job, batch, game_of, labels, networks, potentials, regret
 from edgewise.reproduction.planning import Options, lines_of
+from edgewise.reproduction.results import reproductions
 from edgewise.reproduction.running import Run
 from edgewise.theory import regression_losses
 from edgewise.theory.ranking_potentials import pair_table
@@ -37,7 +37,7 @@ def test_every_job_has_a_game_and_what_it_needs(name):
     for options in (Options(), Options(quick=True)):
         jobs = [job for line in lines_of(declared, options) for job in line.jobs]
         assert jobs
-        assert all(hasattr(module_of(job.game), "play") for job in jobs)
+        assert all(callable(game_of(job.game)) for job in jobs)
         assert all(job.data is None or job.data in datasets.names() for job in jobs)
 
 
@@ -100,7 +100,7 @@ def test_what_is_kept_needs_nothing_more(tmp_path, monkeypatch):
     jobs = [job for line in lines_of(declared[0], Options()) for job in line.jobs]
     for kept, job in enumerate(jobs, 1):
         code = cache.code_version("pair_potentials")
-        cache.keep(cache.key(job, ""), job, pair_potentials.play(job), code)
+        cache.keep(cache.key(job, ""), job, potentials.play_pairs(job), code)
         run = Run(declared, Options())
         assert len(run.kept) == kept
         assert run.pending == []
@@ -120,7 +120,7 @@ def test_printed_bounds_are_those_of_the_formulas():
     for (data, algorithm), value in printed.items():
         edge = float(algorithm.removeprefix("edge "))
         assert value == pytest.approx((1 if data == "rank loss" else 101) * math.exp(-(edge**2) * 100 / 2), rel=1e-6)
-        assert pair_potentials.start_bound(data.split()[0], edge, 100) == pytest.approx(value, rel=1e-6)
+        assert potentials.start_bound(data.split()[0], edge, 100) == pytest.approx(value, rel=1e-6)
     assert set(declared.printed["weight"].values()) == {2.0}
 
 
@@ -132,7 +132,7 @@ def test_exact_values_against_the_definition(loss, k, size, edge):
     job = Job(
         "pair_potentials", None, {}, {"loss": loss, "labels": k, "relevant": size, "edge": edge, "learners": n}, 1, None
     )
-    found = pair_potentials.play(job).measures
+    found = potentials.play_pairs(job).measures
     assert found["start"] == pytest.approx(reference.set_potential(loss, n, [0] * k, Y, edge), abs=1e-12)
     steps = pair_table(loss, n, k, size, edge)[1]
     largest = []
@@ -142,7 +142,7 @@ def test_exact_values_against_the_definition(loss, k, size, edge):
             scores = [votes.count(label) for label in range(k)]
             costs = reference.potential_costs(loss, n - i, scores, Y, edge)
             weights.append(max(costs) - min(costs))
-        largest.append(pair_potentials.largest_weight(steps[n - i], i - 1, k, size))
+        largest.append(potentials.largest_weight(steps[n - i], i - 1, k, size))
         assert max(weights) <= largest[-1] + 1e-12
         if k > 2:  # with two labels the difference of their votes is odd or even, as their sum is
             assert max(weights) > 0.7 * largest[-1]
@@ -162,26 +162,26 @@ def ranked(order, seed=1, rows=None):
 def test_training_rows_come_first_in_every_order():
     need("emotions")
     table, Y = datasets.load("emotions")
-    X, sets, train = ranking.rows_of(ranked("file"))
+    X, sets, train = labels.label_sets_of(ranked("file"))
     assert train == 391
     assert np.array_equal(X.values, table.values)
     assert np.array_equal(sets, Y)
-    shuffled = [ranking.rows_of(ranked("shuffled", seed)) for seed in (1, 2)]
+    shuffled = [labels.label_sets_of(ranked("shuffled", seed)) for seed in (1, 2)]
     for X, _, train in shuffled:
         assert train == 391
         assert not np.array_equal(X.values, table.values)
         for part in (slice(None, 391), slice(391, None)):
             assert sorted(map(tuple, X.values[part])) == sorted(map(tuple, table.values[part]))
     assert not np.array_equal(shuffled[0][0].values, shuffled[1][0].values)
-    assert ranking.rows_of(ranked("file", rows=59))[2] == 39  # a tenth of each part
-    assert len(ranking.rows_of(ranked("file", rows=59))[1]) == 59
+    assert labels.label_sets_of(ranked("file", rows=59))[2] == 39  # a tenth of each part
+    assert len(labels.label_sets_of(ranked("file", rows=59))[1]) == 59
 
 
 def test_only_test_rows_count_and_curves_end_where_the_model_does():
     need("emotions")
     job = ranked("file", rows=120)
-    X, Y, train = ranking.rows_of(job)
-    record = ranking.play(job)
+    X, Y, train = labels.label_sets_of(job)
+    record = labels.play_ranking(job)
     model = edgewise.AdaOLMR.preset("paper", n_estimators=3, random_state=1)
     scores = model.prequential(X, Y)
     assert record.measures["rank_loss"] == pytest.approx(rank_loss(Y[train:], scores[train:]).mean(), abs=1e-12)

@@ -10,10 +10,9 @@ from itertools import pairwise
 
 import pytest
 
-from edgewise.reproduction import charts, html_tables, report
+from edgewise.reproduction import charts, report
+from edgewise.reproduction.declarations import HIGHER, LOWER
 from edgewise.reproduction.results import (
-    HIGHER,
-    LOWER,
     Cell,
     Curve,
     Environment,
@@ -142,20 +141,20 @@ def test_a_figure_shows_its_curves_before_its_cells(table):
     ],
 )
 def test_figures(value, places, shown):
-    assert html_tables.figure(value, places) == shown
+    assert report.figure(value, places) == shown
 
 
 def test_as_many_decimals_as_the_paper_prints():
-    assert html_tables.decimals([cell("a", "b", 0.5, 0.1654), cell("a", "c", 0.5, 0.16)]) == 4
-    assert html_tables.decimals([cell("a", "b", 0.5, 0.93)]) == 3
-    assert html_tables.decimals([cell("a", "b", 0.5, None)]) == 3
-    assert html_tables.decimals([cell("a", "b", 0.5, 0.1353353)]) == 4
+    assert report.decimals([cell("a", "b", 0.5, 0.1654), cell("a", "c", 0.5, 0.16)]) == 4
+    assert report.decimals([cell("a", "b", 0.5, 0.93)]) == 3
+    assert report.decimals([cell("a", "b", 0.5, None)]) == 3
+    assert report.decimals([cell("a", "b", 0.5, 0.1353353)]) == 4
 
 
 @pytest.mark.parametrize(("count", "columns"), [(12, 13), (13, 4)])
 def test_many_algorithms_stand_in_rows(count, columns):
     cells = [cell(data, f"a{i}", 0.5, None) for data in ("x", "y", "z") for i in range(count)]
-    head, body = html_tables.glance(cells).split("</thead>")
+    head, body = report.glance(cells).split("</thead>")
     assert head.count("<th scope=col>") == columns
     assert body.count("<td") == 3 * count
 
@@ -176,10 +175,10 @@ def points_of(chart):
 
 
 def test_points_stand_where_the_numbers_are():
-    chart = charts.line_chart("t", "x", "y", [("a", [0.0, 50.0, 100.0], [0.0, 0.5, 1.0])])
+    chart = charts.line_chart("t", "x", "y", [("a", [0.0, 50.0, 100.0], [0.0, 0.25, 1.0])])
     (x0, y0), (x1, y1), (x2, y2) = points_of(chart)
     assert x1 - x0 == pytest.approx(x2 - x1, abs=0.11)
-    assert y0 - y1 == pytest.approx(y1 - y2, abs=0.11)
+    assert 3 * (y0 - y1) == pytest.approx(y1 - y2, abs=0.41)
     assert y0 > y2  # up is more
     assert (x0, x2) == (charts.LEFT, charts.WIDTH - charts.RIGHT)
 
@@ -286,8 +285,8 @@ def test_every_cell_of_the_data_is_a_line_of_a_table(shown, table):
         ]
         places = 4 if about["measure"] == "rank loss" else 3
         if about["ours"] is not None:
-            assert html_tables.figure(about["ours"]["mean"], places) in line["text"]
-        assert html_tables.figure(about["paper"], places) in line["text"]
+            assert report.figure(about["ours"]["mean"], places) in line["text"]
+        assert report.figure(about["paper"], places) in line["text"]
         assert ("worse" in line["text"]) == about["worse"]
 
 

@@ -25,7 +25,7 @@ def reading_input() -> Iterator[None]:
     try:
         yield
     except (ValueError, KeyError, LookupError, OSError) as error:
-        raise BadInput(words_of(error)) from error
+        raise BadInput(message_of(error)) from error
 
 
 @contextmanager
@@ -37,7 +37,19 @@ def writing(path: Any) -> Iterator[None]:
         raise RunFailed(f"cannot write {path}: {error.strerror or error}") from error
 
 
-def words_of(error: BaseException) -> str:
+def outcome(error: BaseException) -> tuple[str, int]:
+    """The message of an error that ends a command, and the exit code."""
+    if isinstance(error, click.Abort | KeyboardInterrupt):
+        return "stopped", 130
+    if isinstance(error, click.UsageError):
+        at = error.ctx.command_path if error.ctx else "edgewise"
+        return error.format_message() + ("" if isinstance(error, BadInput) else f" (see '{at} --help')"), 2
+    if isinstance(error, click.ClickException):
+        return error.format_message(), error.exit_code
+    return f"{type(error).__name__}: {error}", 1  # a fault of the run, and still one line
+
+
+def message_of(error: BaseException) -> str:
     """An error as a user reads it."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror

@@ -69,6 +69,7 @@ def reproduce(
     what was interrupted continues, what is finished is shown at once. A value worse than the paper's by more than two
     standard errors is marked.
     """
+    from edgewise.cli.show import ReproductionProgress
     from edgewise.reproduction import declarations as declared
 
     with reading_input():
@@ -78,14 +79,15 @@ def reproduce(
             return
         if not ids:
             raise ValueError(f"no ID given: all, or some of {', '.join(known)}")
-        chosen = declared.choose(ids, known)
-        run = _planned(chosen, quick, seeds, data)
+        run = _planned(declared.choose(ids, known), quick, seeds, data)
     began = time.monotonic()
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
     stopped = False
+    workers = jobs or os.cpu_count() or 1
     try:
-        _work(run, jobs or os.cpu_count() or 1)
+        with ReproductionProgress(run, workers) as progress:
+            run.work(workers, progress.finished)
     except KeyboardInterrupt:
         stopped = True
     _finish(run, out, time.monotonic() - began)
@@ -119,27 +121,17 @@ def _planned(chosen: list[Declaration], quick: bool, seeds: int | None, data: st
     return Run([each for each in chosen if sets_of(each, options)], options)
 
 
-def _work(run: Run, jobs: int) -> None:
-    from edgewise.cli.reproduce_show import Progress
-
-    with Progress(run, jobs) as progress:
-        run.work(jobs, progress.finished)
-
-
 def _finish(run: Run, out: Path, seconds: float) -> None:
-    from edgewise.cli.reproduce_show import print_reproductions
+    """Write and print what there is, also of a run that was stopped."""
+    from edgewise.cli.show import print_reproductions
     from edgewise.reproduction import report, results, tables
-    from edgewise.reproduction.assembling import reproductions
 
-    found = reproductions(run)
+    found = results.reproductions(run)
     with writing(out):
         results.save(found, out / "results.json")
-        for name, text in (
-            ("results.csv", tables.comma_separated(found)),
-            ("results.md", tables.markdown(found)),
-            ("report.html", report.html(found)),
-        ):
-            (out / name).write_text(text, encoding="utf-8")
+        (out / "results.csv").write_text(tables.comma_separated(found), encoding="utf-8")
+        (out / "results.md").write_text(tables.markdown(found), encoding="utf-8")
+        (out / "report.html").write_text(report.html(found), encoding="utf-8")
     print_reproductions(found)
     learning = sum(kept.record.seconds for kept in run.kept.values())
     click.echo(

@@ -80,7 +80,7 @@ def load_source(source: Source) -> tuple[Any, Any]:
 
 
 def advice(source: Source, X: Any) -> str | None:
-    """What a user may not have thought of: trees take columns of 0 and 1 for bell curves unless they are categories."""
+    """A hint at `--categorical 0/1`: trees model columns of 0 and 1 as Gaussian unless they are categories."""
     if source.path is None or source.multi_label or not X.binary_columns.any():
         return None
     names = [name for name, binary in zip(X.feature_names, X.binary_columns, strict=True) if binary]

@@ -160,8 +160,7 @@ def compiled(function: FunctionType) -> Kernel:
     anew = {
         name: compiled(_plain(called))
         for name, called in called_by(function).items()
-        if (isinstance(called, FunctionType) or called.__module__.startswith("edgewise."))
-        and called.__module__ != simd.__name__  # of which Numba knows what they are
+        if isinstance(called, FunctionType) or called.__module__.startswith("edgewise.")
     }
     return in_memory(_with_globals(function, anew))
 
@@ -180,9 +179,13 @@ def exchanged(function: Kernel, exchange: dict[Kernel, Kernel]) -> Kernel:
 
 
 def called_by(function: FunctionType) -> dict[str, Kernel]:
-    """The functions, compiled or not, among the globals that a function names."""
+    """The functions, compiled or not, among the globals that a function names; not vectors, which Numba knows."""
     named = inspect.getclosurevars(function).globals
-    return {name: value for name, value in named.items() if isinstance(_plain(value), FunctionType)}
+    return {
+        name: value
+        for name, value in named.items()
+        if isinstance(_plain(value), FunctionType) and value.__module__ != simd.__name__
+    }
 
 
 def _plain(value: Any) -> Any:

@@ -4,9 +4,7 @@ Every function draws on the Axes it is given, or on those of a new pyplot figure
 layout engine gets matplotlib's constrained layout, so that names beside the lines are not cut off.
 """
 
-from edgewise.plot.bounds import bound
-from edgewise.plot.calibration import reliability
 from edgewise.plot.curves import draw, learning_curves
-from edgewise.plot.over_time import edges, expert_weights, weights
+from edgewise.plot.diagnostics import bound, edges, expert_weights, reliability, weights
 
 __all__ = ["bound", "draw", "edges", "expert_weights", "learning_curves", "reliability", "weights"]

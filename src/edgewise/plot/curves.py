@@ -34,7 +34,7 @@ class Line(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """What there is to see of one stream."""
+    """The picture of one stream."""
 
     title: str
     facts: str
@@ -82,7 +82,7 @@ def draw(runs: Sequence[StreamRun], path: str | os.PathLike[str]) -> Path:
     runs : sequence of runs
         What `edgewise.evaluation` gave.
     path : str or path
-        Where to write; the ending tells the format.
+        Where to write; the ending gives the format.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def draw(runs: Sequence[StreamRun], path: str | os.PathLike[str]) -> Path:
     return target
 
 
-# -- what is to be seen ----------------------------------------------------------------------------------------------
+# -- panels and lines -----------------------------------------------------------------------------------------------
 
 
 def _panel_of(runs: Any) -> Panel:
@@ -124,8 +124,8 @@ def _panel_of(runs: Any) -> Panel:
         runs = [replace(run, model=name) for name, run in runs.items()]
     streams = _streams([runs] if isinstance(runs, StreamRun) else runs)
     if len(streams) > 1:
-        told = ", ".join(f"{data or 'no name'} ({rows} rows, {order})" for data, rows, order in streams)
-        raise ValueError(f"runs over {len(streams)} streams: {told}; one picture shows one of them, `draw` all")
+        names = ", ".join(f"{data or 'no name'} ({rows} rows, {order})" for data, rows, order in streams)
+        raise ValueError(f"runs over {len(streams)} streams: {names}; one picture shows one of them, `draw` all")
     return _of_runs(next(iter(streams.values())))
 
 
@@ -158,12 +158,12 @@ def _of_runs(runs: Sequence[StreamRun]) -> Panel:
     return Panel(first.data or "learning curve", facts, first.measure, first.rows, window, lines, first.reference)
 
 
-def _of_hits(given: Mapping[str, Any]) -> Panel:
+def _of_hits(named: Mapping[str, Any]) -> Panel:
     """One number for each row and name."""
-    if not given:
+    if not named:
         raise ValueError("no runs: there is nothing to draw")
     lines, longest, window = [], 0, 0
-    for name, values in given.items():
+    for name, values in named.items():
         hits = np.asarray(values, dtype=np.float64)
         if hits.ndim != 1 or hits.size == 0:
             raise ValueError(f"{name}: an array of shape {hits.shape}; one number for each row is needed")
@@ -173,7 +173,7 @@ def _of_hits(given: Mapping[str, Any]) -> Panel:
         lines.append(Line(name, rows, _recent(rows, windowed), None, []))
         longest = max(longest, hits.size)
         window = max(window, round(_width(rows.size, hits.size) * hits.size / rows.size))
-    right = all(set(np.unique(np.asarray(values))) <= {0, 1} for values in given.values())
+    right = all(set(np.unique(np.asarray(values))) <= {0, 1} for values in named.values())
     title, measure = "learning curve" if len(lines) == 1 else "learning curves", "accuracy" if right else "loss"
     return Panel(title, f"{longest:,} rows", measure, longest, window, lines, None)
 
@@ -206,25 +206,16 @@ def _draw(ax: Axes, panel: Panel, looks: dict[str, dict[str, Any]]) -> list[styl
     """Draw a panel; the ends of its lines, which are named when the layout is known."""
     ends = []
     for line in panel.lines:
-        color = looks[line.name]["color"]
-        ax.plot(line.rows, line.middle, linewidth=1.6, solid_capstyle="round", label=line.name, **looks[line.name])
+        look = looks[line.name]
+        color = look["color"]
+        ax.plot(line.rows, line.middle, linewidth=1.6, solid_capstyle="round", label=line.name, **look)
         if line.error is not None:
             low, high = line.middle - line.error, line.middle + line.error
             ax.fill_between(line.rows, low, high, color=color, alpha=0.15, linewidth=0)
-        if line.restarts:
-            # along the bottom, where learners began anew
-            ax.plot(
-                line.restarts,
-                np.full(len(line.restarts), 0.012),
-                "|",
-                transform=ax.get_xaxis_transform(),
-                color=color,
-                markersize=5,
-                alpha=0.35,
-            )
-        ends.append(
-            style.End(line.name, float(line.rows[-1]), float(line.middle[-1]), color, looks[line.name]["linestyle"])
-        )
+        if line.restarts:  # marks along the bottom
+            marks = {"transform": ax.get_xaxis_transform(), "color": color, "markersize": 5, "alpha": 0.35}
+            ax.plot(line.restarts, np.full(len(line.restarts), 0.012), "|", **marks)
+        ends.append(style.End(line.name, float(line.rows[-1]), float(line.middle[-1]), color, look["linestyle"]))
     style.frame(ax, "rows learned", f"{panel.measure} over the last {panel.window} rows")
     style.count_rows(ax, panel.rows)
     _scale(ax, panel)

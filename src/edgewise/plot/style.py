@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -20,6 +22,7 @@ REFERENCE: dict[str, Any] = {"color": FAINT, "linewidth": 0.9, "linestyle": (0, 
 # Font sizes in points; names at line ends shrink to the smallest where there are many.
 TITLE, LABELS, FACTS, TICKS, NAMES, SMALL, SMALLEST = 12.0, 10.0, 9.0, 9.0, 9.0, 7.5, 6.0
 LEADING, LETTER = 1.3, 0.56  # height of a line and width of a letter, over the font size
+LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # of red, green and blue
 
 
 class End(NamedTuple):
@@ -87,17 +90,8 @@ def count_rows(ax: Axes, last: float) -> None:
 def level(ax: Axes, y: float, words: str) -> None:
     """A faint line across the picture at a height to compare with, and what it is."""
     ax.axhline(y, **REFERENCE)
-    ax.annotate(
-        words,
-        xy=(1, y),
-        xycoords=ax.get_yaxis_transform(),
-        xytext=(-2, -3),
-        textcoords="offset points",
-        fontsize=SMALL * scale(ax),
-        color=FAINT,
-        ha="right",
-        va="top",
-    )
+    place: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "xytext": (-2, -3), "textcoords": "offset points"}
+    ax.annotate(words, xy=(1, y), **place, fontsize=SMALL * scale(ax), color=FAINT, ha="right", va="top")
 
 
 def finish(ax: Axes, title: str, facts: str, ends: Sequence[End] = ()) -> Axes:
@@ -114,34 +108,21 @@ def finish(ax: Axes, title: str, facts: str, ends: Sequence[End] = ()) -> Axes:
     to_the_right = width if around is None else (around.x1 - box.x0) / point
     lines = textwrap.wrap(facts, max(16, int(to_the_right / (LETTER * FACTS * size))), max_lines=3, placeholder=" …")
     ax.set_title(title, **looks, pad=(6 + LEADING * FACTS * len(lines)) * size)
-    _tell(ax, lines, size)
+    below: dict[str, Any] = {"xycoords": "axes fraction", "xytext": (0, 4 * size), "textcoords": "offset points"}
+    text = ax.annotate("\n".join(lines), xy=(0, 1), **below, fontsize=FACTS * size, color=FAINT, va="bottom")
+    text.set_linespacing(LEADING * 0.9)
+    # It stands below the title, which has left room for it; its width must not squeeze the picture.
+    text.set_in_layout(False)
     widest = max(len(f"{ax.get_xlim()[1]:,.0f}"), len("0.0"))
     ax.locator_params(axis="x", nbins=max(2, min(6, int(width / ((LETTER * widest + 1.5) * TICKS * size)))))
-    # Further lines of facts will take from the height.
-    _place(ax, names, ends, size, height - LEADING * FACTS * size * max(0, len(lines) - 1))
+    if ends:
+        # Further lines of facts will take from the height.
+        _place(ax, names, ends, size, height - LEADING * FACTS * size * max(0, len(lines) - 1))
     return ax
-
-
-def _tell(ax: Axes, lines: Sequence[str], size: float) -> None:
-    told = ax.annotate(
-        "\n".join(lines),
-        xy=(0, 1),
-        xycoords="axes fraction",
-        xytext=(0, 4 * size),
-        textcoords="offset points",
-        fontsize=FACTS * size,
-        color=FAINT,
-        va="bottom",
-        linespacing=LEADING * 0.9,
-    )
-    # It stands below the title, which has left room for it; its width must not squeeze the picture.
-    told.set_in_layout(False)
 
 
 def _place(ax: Axes, names: Sequence[Any], ends: Sequence[End], size: float, height: float) -> None:
     """Put names beside the ends of their lines, pushed apart where they would overlap; `height` is that of the Axes."""
-    if not ends:
-        return
     letters = min(NAMES * size, max(SMALLEST * size, height / (LEADING * len(ends))))
     gap = LEADING * letters / height
     to_fraction = ax.transData + ax.transAxes.inverted()
@@ -152,6 +133,7 @@ def _place(ax: Axes, names: Sequence[Any], ends: Sequence[End], size: float, hei
 
 
 def _name(ax: Axes, end: End, size: float) -> Any:
+    line = {"arrowstyle": "-", "color": end.color, "linestyle": end.dashes, "linewidth": 0.8, "alpha": 0.7}
     return ax.annotate(
         end.name,
         xy=(end.x, end.y),
@@ -160,16 +142,7 @@ def _name(ax: Axes, end: End, size: float) -> Any:
         color=readable(end.color),
         fontsize=size,
         va="center",
-        arrowprops={
-            "arrowstyle": "-",
-            "color": end.color,
-            "linestyle": end.dashes,
-            "linewidth": 0.8,
-            "alpha": 0.7,
-            "relpos": (0, 0.5),
-            "shrinkA": 1,
-            "shrinkB": 1,
-        },
+        arrowprops=line | {"relpos": (0, 0.5), "shrinkA": 1, "shrinkB": 1},
         annotation_clip=False,
     )
 
@@ -178,41 +151,19 @@ def readable(color: Any) -> tuple[float, float, float]:
     """The color, darkened until letters in it can be read on white: a contrast of 4.5 (WCAG 2.1, criterion 1.4.3)."""
     from matplotlib.colors import to_rgb
 
-    red, green, blue = to_rgb(color)
-    while 1.05 / (0.05 + 0.2126 * _linear(red) + 0.7152 * _linear(green) + 0.0722 * _linear(blue)) < 4.5:
-        red, green, blue = 0.95 * red, 0.95 * green, 0.95 * blue
-    return red, green, blue
-
-
-def _linear(part: float) -> float:
-    return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+    rgb = np.array(to_rgb(color))
+    while 1.05 / (0.05 + np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ LUMINANCE) < 4.5:
+        rgb = 0.95 * rgb
+    return tuple(rgb.tolist())
 
 
 def spread(heights: Sequence[float], gap: float, bottom: float, top: float) -> list[float]:
     """Heights moved apart to at least `gap`, order kept, as little as possible, within bounds while they fit."""
-    order = sorted(range(len(heights)), key=heights.__getitem__)
-    # Neighbors that would overlap form a block around the mean of where its members want to be.
-    blocks: list[list[int]] = []
-    for index in order:
-        blocks.append([index])
-        while len(blocks) > 1 and _low(blocks[-1], heights, gap) < _low(blocks[-2], heights, gap) + gap * len(
-            blocks[-2]
-        ):
-            last = blocks.pop()
-            blocks[-1] += last
-    places = [0.0] * len(heights)
-    for block in blocks:
-        for step, index in enumerate(block):
-            places[index] = _low(block, heights, gap) + gap * step
-    floor, ceiling = bottom, top
-    for index in order:
-        places[index] = max(places[index], floor)
-        floor = places[index] + gap
-    for index in reversed(order):
-        places[index] = min(places[index], ceiling)
-        ceiling = places[index] - gap
-    return places
+    from scipy.optimize import isotonic_regression
 
-
-def _low(block: Sequence[int], heights: Sequence[float], gap: float) -> float:
-    return sum(heights[index] for index in block) / len(block) - gap * (len(block) - 1) / 2
+    order = np.argsort(heights, kind="stable")
+    steps = gap * np.arange(order.size)
+    # Less its step, each height has to be at least the one before: an isotonic regression.
+    places = isotonic_regression(np.asarray(heights)[order] - steps).x + steps
+    places = np.minimum(np.maximum(places, bottom + steps), top - steps[::-1])
+    return [float(place) for place in places[np.argsort(order)]]

@@ -10,19 +10,23 @@ import hashlib
 import inspect
 import json
 import os
+import platform
+import sys
 import tempfile
 from datetime import UTC, datetime
 from functools import cache
+from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import edgewise
 from edgewise.data import datasets, storage
 from edgewise.kernels import compile
-from edgewise.reproduction import environment
-from edgewise.reproduction.games import Job, Record, module_of
+from edgewise.reproduction import games
+from edgewise.reproduction.games import Job, Record, game_of
 
 VARIABLE = "EDGEWISE_CACHE"
+PACKAGES = ("numpy", "numba", "scipy", "scikit-learn", "torch")
 
 
 class Kept(NamedTuple):
@@ -59,10 +63,9 @@ def key(job: Job, data_checksum: str) -> str:
 @cache
 def code_version(game: str) -> str:
     """The code that decides the outcome of a game: the package, its kernels, the game, how data are prepared."""
-    module = module_of(game)
+    module = sys.modules[game_of(game).__module__]
     here = Path(__file__).parent.parent
-    sources = [Path(inspect.getfile(module)), here / "reproduction" / "games" / "__init__.py"]
-    sources += [Path(inspect.getfile(datasets))]
+    sources = [Path(inspect.getfile(module)), Path(games.__file__), Path(inspect.getfile(datasets))]
     for name in getattr(module, "SOURCES", ()):
         sources += sorted((here / name).rglob("*.py")) if (here / name).is_dir() else [here / name]
     return f"{edgewise.__version__} {kernels()} {_digest([path.read_bytes() for path in sources])[:16]}"
@@ -77,17 +80,15 @@ def find(name: str) -> Kept | None:
     """What is kept under a key, by whichever version of the code; None if nothing whole is."""
     try:
         found = json.loads((folder() / f"{name}.json").read_text(encoding="utf-8"))
-        record = Record(**found["record"])
-        return Kept(record, *(found[field] for field in Kept._fields[1:]))
+        return Kept(Record(**found["record"]), *(found[field] for field in Kept._fields[1:]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def keep(name: str, job: Job, record: Record, code: str) -> Kept:
     """Write the file of a finished run, at once."""
-    kept = Kept(record, code, environment.machine(), environment.versions(), kernels(), _now())
-    told: dict[str, Any] = {"job": job._asdict(), **kept._asdict(), "record": record._asdict()}
-    text = json.dumps(told, allow_nan=False)
+    kept = Kept(record, code, machine(), versions(), kernels(), datetime.now(UTC).isoformat(timespec="seconds"))
+    text = json.dumps({"job": job._asdict(), **kept._asdict(), "record": record._asdict()}, allow_nan=False)
     folder().mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", dir=folder(), suffix=".part", delete=False, encoding="utf-8") as file:
         file.write(text)
@@ -95,8 +96,28 @@ def keep(name: str, job: Job, record: Record, code: str) -> Kept:
     return kept
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+@cache
+def machine() -> str:
+    """Processor, cores and system, in words."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    processor = names[0] if names else platform.processor() or "unknown processor"
+    return f"{processor}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}"
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Python, edgewise, and what of the packages under it is installed."""
+    found = {"Python": platform.python_version(), "edgewise": edgewise.__version__}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
 
 
 def _digest(parts: list[bytes]) -> str:

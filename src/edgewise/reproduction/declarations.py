@@ -9,8 +9,8 @@ A file says what the paper did and what it printed; no code belongs to a table. 
     departures = ["..."]                    # from the paper, a sentence each
     like = "000/table-1"                    # optional: whatever this file leaves out is as in that one
     only = {data = ["Car"], algorithms = []} # optional: these of its sets and algorithms, if not all
-    game = "labels"                         # how a cell is run: a module of `games`, see `games/__init__.py`
-    curves = ["learning"]                   # which of a run's curves are shown, of the kinds of `results.CURVE_KINDS`
+    game = "labels"                         # how a cell is run: one of `games.GAMES`
+    curves = ["learning"]                   # which of a run's curves are shown, of the kinds of `CURVE_KINDS`
     seeds = 5                               # shuffles, unless a data set says otherwise
     paper_seconds = "000/table-5"           # optional: the declaration whose printed values are seconds; where a table
                                             # prints them itself they are in [printed-seconds.Balance]
@@ -70,14 +70,14 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from edgewise.reproduction.results import CURVE_KINDS, HIGHER, LOWER
-
 PAPERS = Path(__file__).parent / "papers"
+CURVE_KINDS = ("learning", "edge", "weight", "bound", "cost", "error")
+HIGHER, LOWER = "higher", "lower"
 
 Printed = Mapping[tuple[str, str], float]  # (data, algorithm) -> the paper's value
 
@@ -94,7 +94,7 @@ class Quick(NamedTuple):
     rows: int | None = None
     seeds: int | None = None
     learners: int | None = None
-    data: tuple[str, ...] | None = None
+    data: Sequence[str] | None = None
     settings: Mapping[str, Any] = {}
 
 
@@ -102,14 +102,14 @@ class Data(NamedTuple):
     """A data set of the table."""
 
     name: str
-    load: str | None
-    preparation: str
     seeds: int
-    needs: str | None
     printed_as: str
-    settings: Mapping[str, Any]
-    changes: Mapping[str, Mapping[str, Any]]  # algorithm -> what differs in its model on this set
     quick: Quick
+    load: str | None = None
+    preparation: str = ""
+    needs: str | None = None
+    settings: Mapping[str, Any] = {}
+    changes: Mapping[str, Mapping[str, Any]] = {}  # `with` in the file: algorithm -> what differs in its model
 
 
 class Algorithm(NamedTuple):
@@ -117,13 +117,13 @@ class Algorithm(NamedTuple):
 
     name: str
     game: str
-    model: Mapping[str, Any]
-    settings: Mapping[str, Any]
-    data: tuple[str, ...] | None
-    seeds: int | None
-    needs: str | None
-    best_of: tuple[str, ...]
-    defaults: str | None
+    model: Mapping[str, Any] = {}
+    settings: Mapping[str, Any] = {}
+    data: Sequence[str] | None = None
+    seeds: int | None = None
+    needs: str | None = None
+    best_of: Sequence[str] = ()
+    defaults: str | None = None
 
 
 Named = TypeVar("Named", Data, Algorithm)
@@ -138,7 +138,7 @@ class Across(NamedTuple):
     x_label: str
     y_label: str
     measure: str
-    points: tuple[tuple[float, str], ...]
+    points: Sequence[tuple[float, str]]
 
 
 class Declaration(NamedTuple):
@@ -148,47 +148,42 @@ class Declaration(NamedTuple):
     title: str
     paper: str
     what: str
-    departures: tuple[str, ...]
-    curves: tuple[str, ...]
-    measures: tuple[Measure, ...]
-    data: tuple[Data, ...]
-    algorithms: tuple[Algorithm, ...]
+    departures: Sequence[str]
+    curves: Sequence[str]
+    measures: Sequence[Measure]
+    data: Sequence[Data]
+    algorithms: Sequence[Algorithm]
     defaults: Mapping[str, Algorithm]
-    across: tuple[Across, ...]
+    across: Sequence[Across]
     quick: Quick
     printed: Mapping[str, Printed]  # by measure
     paper_seconds: Printed
 
 
+KEYS = (
+    "id", "title", "paper", "what", "departures", "like", "only", "game", "curves", "seeds", "paper_seconds",
+    "measures", "data", "algorithm", "defaults", "across", "quick",
+)  # fmt: skip
+
+
 def read(folder: Path = PAPERS) -> dict[str, Declaration]:
     """All declarations of a folder by id, in the order of their ids."""
-    plain: dict[str, tuple[Path, dict[str, Any]]] = {}
+    files: dict[str, tuple[Path, dict[str, Any]]] = {}
     for path in sorted(folder.glob("*.toml")):
         try:
             text = tomllib.loads(path.read_text(encoding="utf-8"))
         except tomllib.TOMLDecodeError as error:
             raise ValueError(f"{path}: {error}") from None
-        plain[text.get("id", path.stem)] = (path, text)
-    found: dict[str, Declaration] = {}
-    timed = {}
-    for name, (path, text) in plain.items():
-        like = text.get("like")
-        if like is not None and like not in plain:
-            raise ValueError(f"{path}: like = {like!r}, which is not declared")
-        inherited = {} if like is None else plain[like][1]
-        inherited = {key: value for key, value in inherited.items() if not key.startswith("printed")}  # a table's own
-        timed[name] = (inherited | text).get("paper_seconds")
+        files[text.get("id", path.stem)] = (path, text)
+    texts = {name: text for name, (_, text) in files.items()}
+    found = {}
+    for name, (path, text) in sorted(files.items()):
         try:
-            found[name] = _declaration(inherited | text)
+            found[name] = _declaration(_inherited(text, texts))
         except (KeyError, TypeError, ValueError) as error:
-            said = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
-            raise ValueError(f"{path}: {said}") from error
-    for name, other in timed.items():
-        if other is not None:
-            if other not in found:
-                raise ValueError(f"{plain[name][0]}: paper_seconds = {other!r}, which is not declared")
-            found[name] = found[name]._replace(paper_seconds=next(iter(found[other].printed.values())))
-    return dict(sorted(found.items()))
+            reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
+            raise ValueError(f"{path}: {reason}") from error
+    return found
 
 
 @cache
@@ -212,119 +207,97 @@ def choose(ids: Sequence[str], known: Mapping[str, Declaration]) -> list[Declara
     return list(chosen.values())
 
 
+def _inherited(text: Mapping[str, Any], texts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """A file's text with all but the printed values of the one named by `like`, and with the paper's seconds."""
+
+    def other(key: str, about: Mapping[str, Any]) -> Mapping[str, Any]:
+        if key in about and about[key] not in texts:
+            raise ValueError(f"{key} = {about[key]!r}, which is not declared")
+        return texts[about[key]] if key in about else {}
+
+    like = {key: value for key, value in other("like", text).items() if not key.startswith("printed")}
+    whole = like | dict(text)
+    if "paper_seconds" in whole:
+        whole["printed-seconds"] = other("paper_seconds", whole).get("printed", {})
+    return whole
+
+
 def _declaration(text: Mapping[str, Any]) -> Declaration:
-    _only(text, {*_TOP, *(key for key in text if key.startswith("printed"))}, "the file")
-    game, seeds = text["game"], text.get("seeds", 1)
-    quick = _quick(text.get("quick", {}))
-    measures = tuple(Measure(name, **about) for name, about in text.get("measures", {}).items())
-    defaults = {
-        name: _algorithm({"name": name} | about, game, None) for name, about in text.get("defaults", {}).items()
-    }
-    first = next(iter(defaults), None)
-    _check_changes(text)
+    _check((key for key in text if not key.startswith("printed")), KEYS, "the file")
     only = text.get("only", {})
-    _only(only, ("data", "algorithms"), "only")
-    algorithms = _named([_algorithm(about, game, first) for about in text["algorithm"]], only.get("algorithms"))
-    data = _named([_data(about, seeds, quick) for about in text["data"]], only.get("data"))
-    across = tuple(
-        Across(**about | {"points": tuple((x, name) for x, name in about["points"])})
-        for about in text.get("across", ())
-    )
-    printed = {}
-    for position, measure in enumerate(measures):
-        printed[measure.name] = _values(text, "printed" if position == 0 else f"printed-{measure.name}")
+    _check(only, ("data", "algorithms"), "only")
+    shared = {"game": text["game"]}
+    defaults = {
+        name: _entry(Algorithm, shared | {"name": name} | about, f"defaults {name}")
+        for name, about in text.get("defaults", {}).items()
+    }
+    shared["defaults"] = next(iter(defaults), None)
+    algorithms = [_entry(Algorithm, shared | about, f"algorithm {about.get('name')}") for about in text["algorithm"]]
+    quick = text.get("quick", {})
+    data = [
+        _entry(
+            Data,
+            {"seeds": text.get("seeds", 1), "printed_as": about["name"]}
+            | about
+            | {"quick": _entry(Quick, quick | about.get("quick", {}), f"quick of {about['name']}")},
+            f"data {about['name']}",
+        )
+        for about in text["data"]
+    ]
+    for each in data:
+        _check(each.changes, [*(algorithm.name for algorithm in algorithms), *defaults], f"data {each.name}: with")
+    measures = [
+        _entry(Measure, {"name": name} | about, f"measure {name}") for name, about in text.get("measures", {}).items()
+    ]
+    keys = {each.name: f"printed-{each.name}" if number else "printed" for number, each in enumerate(measures)}
     declared = Declaration(
         text["id"],
         text["title"],
         text["paper"],
         text["what"],
-        tuple(text.get("departures", ())),
-        tuple(text.get("curves", ())),
+        text.get("departures", ()),
+        text.get("curves", ()),
         measures,
-        data,
-        algorithms,
+        _chosen(data, only.get("data")),
+        _chosen(algorithms, only.get("algorithms")),
         defaults,
-        across,
-        quick,
-        printed,
-        _values(text, "printed-seconds"),
+        [_entry(Across, about, f"across {about.get('name')}") for about in text.get("across", ())],
+        _entry(Quick, quick, "quick"),
+        {name: _printed(text.get(key, {})) for name, key in keys.items()},
+        _printed(text.get("printed-seconds", {})),
     )
-    _check(declared)
+    _check_names(declared)
     return declared
 
 
-def _values(text: Mapping[str, Any], key: str) -> Printed:
-    return {(d, a): float(value) for d, row in text.get(key, {}).items() for a, value in row.items()}
+def _entry(kind: Any, about: Mapping[str, Any], where: str) -> Any:
+    """One entry of a file; a misspelt key would otherwise change a run without a word."""
+    fields = {"with" if field == "changes" else field: field for field in kind._fields}  # `with` is Python's
+    _check(about, fields, where)
+    for key, field in fields.items():
+        if key not in about and field not in kind._field_defaults:
+            raise KeyError(key)
+    return kind(**{fields[key]: value for key, value in about.items()})
 
 
-_TOP = (
-    "id", "title", "paper", "what", "departures", "like", "only", "game", "curves", "seeds", "paper_seconds",
-    "measures", "data", "algorithm", "defaults", "across", "quick",
-)  # fmt: skip
-
-
-def _named(every: Sequence[Named], names: Sequence[str] | None) -> tuple[Named, ...]:
-    """Those with the names, or all of them."""
-    known = [each.name for each in every]
-    for name in names or ():
+def _check(names: Iterable[str], known: Iterable[str], where: str) -> None:
+    """ValueError for a name that is not one of those known."""
+    for name in names:
         if name not in known:
-            raise ValueError(f"only: {name!r} is not one of {', '.join(known)}")
-    return tuple(each for each in every if names is None or each.name in names)
+            raise ValueError(f"{where}: {name!r} is not one of {', '.join(sorted(known))}")
 
 
-def _data(about: Mapping[str, Any], seeds: int, quick: Quick) -> Data:
-    known = ("name", "load", "preparation", "seeds", "needs", "printed_as", "settings", "with", "quick")
-    _only(about, known, f"data {about.get('name')}")
-    return Data(
-        about["name"],
-        about.get("load"),
-        about.get("preparation", ""),
-        about.get("seeds", seeds),
-        about.get("needs"),
-        about.get("printed_as", about["name"]),
-        about.get("settings", {}),
-        about.get("with", {}),
-        quick._replace(**about.get("quick", {})),
-    )
+def _chosen(every: Sequence[Named], names: Sequence[str] | None) -> list[Named]:
+    """Those with the names, or all of them."""
+    _check(names or (), [each.name for each in every], "only")
+    return [each for each in every if names is None or each.name in names]
 
 
-def _algorithm(about: Mapping[str, Any], game: str, defaults: str | None) -> Algorithm:
-    known = ("name", "game", "model", "settings", "data", "seeds", "needs", "best_of", "defaults")
-    _only(about, known, f"algorithm {about.get('name')}")
-    return Algorithm(
-        about["name"],
-        about.get("game", game),
-        about.get("model", {}),
-        about.get("settings", {}),
-        tuple(about["data"]) if "data" in about else None,
-        about.get("seeds"),
-        about.get("needs"),
-        tuple(about.get("best_of", ())),
-        about.get("defaults", defaults),
-    )
+def _printed(rows: Mapping[str, Mapping[str, float]]) -> Printed:
+    return {(data, algorithm): float(value) for data, row in rows.items() for algorithm, value in row.items()}
 
 
-def _quick(about: Mapping[str, Any]) -> Quick:
-    _only(about, Quick._fields, "quick")
-    return Quick(**about)
-
-
-def _only(about: Mapping[str, Any], known: Sequence[str] | set[str], where: str) -> None:
-    """A misspelt key would otherwise change a run without a word."""
-    for key in about:
-        if key not in known:
-            raise ValueError(f"{where}: {key!r} is not one of {', '.join(sorted(known))}")
-
-
-def _check_changes(text: Mapping[str, Any]) -> None:
-    names = {*(about["name"] for about in text["algorithm"]), *text.get("defaults", {})}
-    for about in text["data"]:
-        for name in about.get("with", {}):
-            if name not in names:
-                raise ValueError(f"data {about['name']}: with.{name} is no algorithm")
-
-
-def _check(declared: Declaration) -> None:
+def _check_names(declared: Declaration) -> None:
     """Names that point nowhere are mistakes in the file."""
     sets = {each.name for each in declared.data}
     lines = {each.printed_as for each in declared.data}
@@ -335,19 +308,10 @@ def _check(declared: Declaration) -> None:
         for line, column in declared.printed[measure.name]:
             if line not in lines or column not in names:
                 raise ValueError(f"printed {line}, {column}: no such data set or algorithm")
-    for kind in (*declared.curves, *(each.kind for each in declared.across)):
-        if kind not in CURVE_KINDS:
-            raise ValueError(f"curves: {kind!r} is not one of {', '.join(CURVE_KINDS)}")
-    for algorithm in declared.algorithms:
-        for name in algorithm.data or ():
-            if name not in sets:
-                raise ValueError(f"algorithm {algorithm.name}: data {name!r} is not declared")
-        for name in algorithm.best_of:
-            if name not in names:
-                raise ValueError(f"algorithm {algorithm.name}: best_of {name!r} is no algorithm")
-        if algorithm.defaults and algorithm.defaults not in declared.defaults:
-            raise ValueError(f"algorithm {algorithm.name}: defaults {algorithm.defaults!r} is not declared")
+    _check((*declared.curves, *(each.kind for each in declared.across)), CURVE_KINDS, "curves")
+    for each in declared.algorithms:
+        _check(each.data or (), sets, f"algorithm {each.name}: data")
+        _check(each.best_of, names, f"algorithm {each.name}: best_of")
+        _check(filter(None, [each.defaults]), declared.defaults, f"algorithm {each.name}: defaults")
     for across in declared.across:
-        for _, name in across.points:
-            if name not in names:
-                raise ValueError(f"across {across.name}: {name!r} is no algorithm")
+        _check((name for _, name in across.points), names, f"across {across.name}")

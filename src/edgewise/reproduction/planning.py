@@ -27,14 +27,10 @@ class Line(NamedTuple):
 
 def sets_of(declared: Declaration, options: Options) -> list[Data]:
     """The data sets that are wanted."""
-    wanted = []
-    for data in declared.data:
-        if options.data is not None and not {data.name, data.load} & set(options.data):
-            continue
-        if options.quick and options.data is None and declared.quick.data and data.name not in declared.quick.data:
-            continue
-        wanted.append(data)
-    return wanted
+    if options.data is not None:
+        return [each for each in declared.data if {each.name, each.load} & set(options.data)]
+    cut = declared.quick.data if options.quick else None
+    return [each for each in declared.data if not cut or each.name in cut]
 
 
 def lines_of(declared: Declaration, options: Options) -> list[Line]:
@@ -57,25 +53,38 @@ def check_data(names: Sequence[str], chosen: Sequence[Declaration]) -> None:
             raise ValueError(f"data {name!r}: not one of {', '.join(known)}")
 
 
-def said_of_quick(declared: Declaration, options: Options) -> str | None:
+def describe_quick(declared: Declaration, options: Options) -> str | None:
     """What was cut, in words."""
     if not options.quick:
         return None
+    sets = sets_of(declared, options)
     cuts = []
-    for data in sets_of(declared, options):
-        quick = data.quick
-        told = [f"at most {quick.rows:,} rows"] if quick.rows else []
-        told += [f"at most {quick.learners} learners"] if quick.learners else []
-        told += [f"{name} {value}" for name, value in quick.settings.items()]
-        cuts.append((", ".join(told), data.name))
-    same = len({words for words, _ in cuts}) == 1
-    words = [cuts[0][0]] if same and cuts else [f"{name}: {words}" for words, name in cuts]
+    for quick in (each.quick for each in sets):
+        limits = [f"at most {quick.rows:,} rows"] if quick.rows else []
+        limits += [f"at most {quick.learners} learners"] if quick.learners else []
+        limits += [f"{name} {value}" for name, value in quick.settings.items()]
+        cuts.append(", ".join(limits))
+    same = len(set(cuts)) == 1
+    words = cuts[:1] if same else [f"{each.name}: {cut}" for each, cut in zip(sets, cuts, strict=True)]
     seeds = sorted({len(line.jobs) for line in lines_of(declared, options) if line.jobs})
     words.append(f"{' or '.join(map(str, seeds))} {'seed' if seeds == [1] else 'seeds'}")
-    wanted = sets_of(declared, options._replace(quick=False))
-    left_out = [each.name for each in wanted if each not in sets_of(declared, options)]
+    left_out = [each.name for each in sets_of(declared, options._replace(quick=False)) if each not in sets]
     words += [f"without {', '.join(left_out)}"] if left_out else []
-    return "; ".join(word for word in words if word)
+    return "; ".join(filter(None, words))
+
+
+def describe_model(model: Mapping[str, Any]) -> str:
+    """A model as one would write it: AdaBoostOLM.preset('paper', n_estimators=100)."""
+    arguments = [f"{name}={_word(value)}" for name, value in model.items() if name not in ("class", "preset")]
+    if "preset" in model:
+        return f"{model['class']}.preset({', '.join([repr(model['preset']), *arguments])})"
+    return f"{model['class']}({', '.join(arguments)})"
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return describe_model(value) if "class" in value else str(dict(value))
+    return f"({', '.join(_word(inner) for inner in value)})" if isinstance(value, list) else repr(value)
 
 
 def _jobs(data: Data, algorithm: Algorithm, options: Options) -> Iterator[Job]:
@@ -89,17 +98,3 @@ def _jobs(data: Data, algorithm: Algorithm, options: Options) -> Iterator[Job]:
             model["n_estimators"] = min(model.get("n_estimators", data.quick.learners), data.quick.learners)
     for seed in range(1, (options.seeds or seeds) + 1):
         yield Job(algorithm.game, data.load, model, settings, seed, rows)
-
-
-def words_of(model: Mapping[str, Any]) -> str:
-    """A model as one would write it: AdaBoostOLM.preset('paper', n_estimators=100)."""
-    arguments = [f"{name}={_word(value)}" for name, value in model.items() if name not in ("class", "preset")]
-    if "preset" in model:
-        return f"{model['class']}.preset({', '.join([repr(model['preset']), *arguments])})"
-    return f"{model['class']}({', '.join(arguments)})"
-
-
-def _word(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return words_of(value) if "class" in value else str(dict(value))
-    return f"({', '.join(_word(inner) for inner in value)})" if isinstance(value, list) else repr(value)

@@ -12,9 +12,20 @@ from html import escape
 from importlib.resources import files
 from string import Template
 
-from edgewise.reproduction import html_tables as tables
 from edgewise.reproduction.charts import line_chart
+from edgewise.reproduction.declarations import LOWER
 from edgewise.reproduction.results import Cell, Curve, Reproduction, as_json
+from edgewise.reproduction.tables import (
+    HEADINGS,
+    MARK,
+    NONE,
+    Numbers,
+    beside,
+    by_measure,
+    made_with,
+    notices,
+    verdict,
+)
 
 TITLE = "The papers' tables and figures, reproduced"
 KINDS = {
@@ -25,28 +36,36 @@ KINDS = {
     "cost": "Cost curves",
     "error": "Error curves",
 }
+FEWEST, MOST = 3, 4  # decimals
+MOST_COLUMNS = 12  # that fit on a printed page
+WORSE, MISSING = "worse", "–"
+MINUS = str.maketrans("-", "−")
 
 
 def html(reproductions: Sequence[Reproduction]) -> str:
-    """The page."""
+    """The page. Its data hold all numbers of the tables; the points of the curves are in results.json."""
     folder = files("edgewise.reproduction")
+    data = as_json([each._replace(curves=[]) for each in reproductions])
     return Template(folder.joinpath("page.html").read_text(encoding="utf-8")).substitute(
         title=escape(TITLE),
         style=folder.joinpath("page.css").read_text(encoding="utf-8"),
         summary=_summary(reproductions),
         sections="\n".join(map(_section, reproductions)),
         # "</" in a string would end the element; "<\/" is the same string.
-        data=json.dumps(as_json(reproductions), allow_nan=False).replace("</", "<\\/"),
+        data=json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/"),
     )
+
+
+# -- the page --------------------------------------------------------------------------------------------------------
 
 
 def _summary(reproductions: Sequence[Reproduction]) -> str:
     """What was compared, what is worse, cell by cell, and where to find everything."""
-    compared = [cell for each in reproductions for cell in each.cells if cell.difference is not None]
+    compared = sum(cell.difference is not None for each in reproductions for cell in each.cells)
     worse = [(each, cell) for each in reproductions for cell in each.worse]
     parts = [
-        f"<p><strong>{len(compared):,}</strong> {_plural(len(compared), 'value')} of the papers beside ours, in "
-        f"{len(reproductions)} {_plural(len(reproductions), 'table')} and figures. "
+        f"<p><strong>{compared:,}</strong> {'value' if compared == 1 else 'values'} of the papers beside ours, in "
+        f"{len(reproductions)} {'table' if len(reproductions) == 1 else 'tables'} and figures. "
         f"<strong{' class=worse' if worse else ''}>{len(worse):,}</strong> of ours "
         f"{'is' if len(worse) == 1 else 'are'} worse than the paper's by more than two standard errors; with one seed, "
         "by anything at all.</p>"
@@ -63,81 +82,186 @@ def _summary(reproductions: Sequence[Reproduction]) -> str:
             f"<p class=banner><strong>Not whole.</strong> Runs are missing in {escape(unfinished)}: the same command "
             "continues what was interrupted, and what could not be run is told there.</p>"
         )
-    rows = "".join(_contents_row(each) for each in reproductions)
-    parts.append(
-        '<nav aria-label="Tables and figures">'
-        + tables.boxed(
-            "Tables and figures",
-            "<thead><tr><th scope=col>table or figure<th scope=col>worse<th scope=col>of compared<th scope=col>cells"
-            f"<th scope=col>CPU s</tr></thead><tbody>{rows}</tbody>",
-        )
-        + "</nav>"
-    )
+    head = ("table or figure", "worse", "of compared", "cells", "CPU s")
+    contents = _table("Tables and figures", head, "".join(map(_contents_row, reproductions)))
+    parts.append(f'<nav aria-label="Tables and figures">{contents}</nav>')
     if worse:
-        items = "".join(f"<li>{_worse_item(each, cell)}</li>" for each, cell in worse)
-        parts.append(f"<h2>Worse than the paper</h2><ul id=worse>{items}</ul>")
+        parts.append(f"<h2>Worse than the paper</h2>{_list((_worse(*found) for found in worse), ' id=worse')}")
     return "\n".join(parts)
 
 
 def _contents_row(each: Reproduction) -> str:
+    marks = {"not whole": not each.complete, "quick": bool(each.environment.quick)}
+    name = _link(each) + f" {escape(each.title)}"
+    name += "".join(f" <span class=worse>{mark}</span>" for mark, shown in marks.items() if shown)
     compared = sum(cell.difference is not None for cell in each.cells)
-    worse = len(each.worse)
-    name = f'<a href="#{_anchor(each.id)}">{escape(each.id)}</a> {escape(each.title)}'
-    marks = "" if each.complete else " <span class=worse>not whole</span>"
-    marks += " <span class=worse>quick</span>" if each.environment.quick else ""
-    count = f"<td class=worse>{worse}" if worse else "<td>0"
     return (
-        f"<tr><th scope=row>{name}{marks}{count}<td>{compared}<td>{len(each.cells)}"
-        f"<td>{each.environment.cpu_seconds:,.0f}</tr>"
+        f"<tr><th scope=row>{name}<td{' class=worse' if each.worse else ''}>{len(each.worse)}<td>{compared}"
+        f"<td>{len(each.cells)}<td>{each.environment.cpu_seconds:,.0f}</tr>"
     )
 
 
-def _worse_item(each: Reproduction, cell: Cell) -> str:
-    assert cell.ours is not None
-    assert cell.paper is not None
-    places = tables.decimals([other for other in each.cells if other.measure == cell.measure])
-    return (
-        f'<a href="#{_anchor(each.id)}">{escape(each.id)}</a>, {escape(cell.data)}, {escape(cell.algorithm)} '
-        f"({escape(cell.measure)}): <span class=worse>{tables.spread(cell.ours, places)}</span>, "
-        f"paper {tables.figure(cell.paper, places)}"
-    )
+def _worse(each: Reproduction, cell: Cell) -> str:
+    numbers = Printed(by_measure(each)[cell.measure])
+    where = f"{_link(each)}, {escape(cell.data)}, {escape(cell.algorithm)} ({escape(cell.measure)})"
+    ours, paper = (_spread(text) for text in numbers.row(cell)[2:4])
+    return f"{where}: <span class=worse>{ours}</span>, paper {paper}"
 
 
 def _section(each: Reproduction) -> str:
-    parts = [
-        f'<section id="{_anchor(each.id)}"><p class=unit>{escape(each.id)}</p><h2>{escape(each.title)}</h2>',
-        f"<p class=citation>{escape(each.paper)}</p><p>{escape(each.what)}</p>",
-    ]
-    if each.environment.quick:
-        parts.append(
-            f"<p class=banner><strong>Quick:</strong> {escape(each.environment.quick)}. These numbers are not "
-            "comparable with the paper's.</p>"
+    shown = [_tables(each), _curves(each.curves)]
+    if "figure" in each.id:  # what the paper shows comes first
+        shown.reverse()
+    banners = [f"<p class=banner>{escape(notice)}</p>" for notice in notices(each)]
+    settings = "".join(f"<dt>{escape(name)}<dd>{escape(words)}" for name, words in each.settings.items())
+    departures = _list(map(escape, each.departures))
+    return "\n".join(
+        (
+            f'<section id="{_anchor(each)}"><p class=unit>{escape(each.id)}</p><h2>{escape(each.title)}</h2>',
+            f"<p class=citation>{escape(each.paper)}</p><p>{escape(each.what)}</p>",
+            *banners,
+            *shown,
+            f"<h3>Where this departs from the paper</h3>{departures}" if each.departures else "",
+            f"<h3>Settings</h3><dl>{settings}</dl>",
+            f"<h3>Where it ran</h3><p>{escape(made_with(each))}</p></section>",
         )
-    if not each.complete:
-        parts.append("<p class=banner><strong>Not whole:</strong> some runs of this table are missing.</p>")
-    if each.missing:
-        items = "".join(f"<li>{escape(gone.what)}: {escape(gone.how)}</li>" for gone in each.missing)
-        parts.append(f"<h3>Missing</h3><ul class=missing>{items}</ul>")
-    body = [_tables(each.cells), _curves(each.curves)]
-    parts += reversed(body) if "figure" in each.id else body  # what the paper shows comes first
-    if each.departures:
-        items = "".join(f"<li>{escape(sentence)}</li>" for sentence in each.departures)
-        parts.append(f"<h3>Where this departs from the paper</h3><ul>{items}</ul>")
-    parts.append("<h3>Settings</h3>" + _terms(each.settings.items()))
-    where = each.environment
-    versions = ", ".join(f"{name} {version}" for name, version in where.versions.items())
-    seconds = f"{where.cpu_seconds:,.0f} CPU seconds, runs found in the cache among them"
-    terms = {"machine": where.machine, "versions": versions, "kernels": where.kernels, "time": seconds}
-    parts.append("<h3>Where it ran</h3>" + _terms((terms | {"newest run": where.date}).items()) + "</section>")
-    return "\n".join(parts)
+    )
 
 
-def _tables(cells: Sequence[Cell]) -> str:
-    found = []
-    for measure in dict.fromkeys(cell.measure for cell in cells):
-        of_measure = [cell for cell in cells if cell.measure == measure]
-        found += [tables.glance(of_measure), tables.every_cell(of_measure)]
-    return f"<div class=tables>{''.join(found)}</div>"
+def _link(each: Reproduction) -> str:
+    return f'<a href="#{_anchor(each)}">{escape(each.id)}</a>'
+
+
+def _anchor(each: Reproduction) -> str:
+    return escape(each.id.replace("/", "-"))
+
+
+def _list(items: Iterable[str], attributes: str = "") -> str:
+    return f"<ul{attributes}>" + "".join(f"<li>{item}</li>" for item in items) + "</ul>"
+
+
+# -- tables ----------------------------------------------------------------------------------------------------------
+
+
+class Printed(Numbers):
+    """Numbers as papers print them: so many decimals, without the zero in front."""
+
+    def __init__(self, cells: Sequence[Cell]) -> None:
+        self.places = decimals(cells)
+
+    def value(self, value: float, cell: Cell | None = None) -> str:
+        return figure(value, self.places)
+
+    def change(self, value: float, cell: Cell | None = None) -> str:
+        return f"{value:.{self.places}f}".removeprefix("0") if value < 1.0 else figure(value, self.places)
+
+    def seconds(self, value: float) -> str:
+        return super().seconds(value) if value >= 1.0 else f"{value:.2g}"
+
+
+def decimals(cells: Sequence[Cell]) -> int:
+    """As many as the paper prints, within reason."""
+    printed = [f"{cell.paper:.10g}".partition(".")[2] for cell in cells if cell.paper is not None]
+    return min(MOST, max([FEWEST, *map(len, printed)]))
+
+
+def figure(value: float, places: int) -> str:
+    """Decimals without the zero in front; large and tiny numbers by their leading digits."""
+    size = abs(value)
+    if size >= 1e6 or 0.0 < size < 0.5 * 10.0**-places:
+        return f"{value:.2e}".replace("e-0", "e-").replace("e+0", "e").translate(MINUS)
+    if size >= 1000.0:
+        return f"{value:,.0f}".translate(MINUS)
+    text = f"{value:.{2 if size >= 10.0 else places}f}"
+    if size < 1.0 and not text.lstrip("-").startswith("1"):
+        text = text.replace("0.", ".", 1)
+    return text.translate(MINUS)
+
+
+def _tables(each: Reproduction) -> str:
+    """For each measure a table at a glance and one of every cell, with the words that go with them."""
+    found = [table for cells in by_measure(each).values() for table in (glance(cells), every_cell(cells))]
+    words = f"<p>{escape(' '.join(filter(None, (verdict(each), beside(each)))))}</p>" if each.cells else ""
+    return f"{words}<div class=tables>{''.join(found)}</div>"
+
+
+def glance(cells: Sequence[Cell]) -> str:
+    """Data sets by algorithms, ours above the paper's, as papers print it; turned around where algorithms are many.
+    Empty where there is only one of either."""
+    sets = list(dict.fromkeys(cell.data for cell in cells))
+    algorithms = list(dict.fromkeys(cell.algorithm for cell in cells))
+    if len(sets) < 2 or len(algorithms) < 2:
+        return ""
+    turned = len(algorithms) > MOST_COLUMNS
+    down, across = (algorithms, sets) if turned else (sets, algorithms)
+    found = {(cell.algorithm, cell.data) if turned else (cell.data, cell.algorithm): cell for cell in cells}
+    numbers = Printed(cells)
+    rows = ""
+    for name in down:
+        rows += f"<tr><th scope=row>{escape(name)}"
+        for cell in (found.get((name, other)) for other in across):
+            ours = MISSING if cell is None or cell.ours is None else numbers.value(cell.ours.mean)
+            rows += f"<td class=bad><span class=worse>{ours} {WORSE}</span>" if cell and cell.worse else f"<td>{ours}"
+            if cell is not None and cell.paper is not None:
+                rows += f"<span class=theirs>{numbers.value(cell.paper)}</span>"
+        rows += "</tr>"
+    note = " The first number is ours, the second the paper’s." if any(cell.paper is not None for cell in cells) else ""
+    caption = f"{cells[0].measure}, at a glance"
+    return _table(caption, ["algorithm" if turned else "data", *across], rows, "glance", _direction(cells) + note)
+
+
+def every_cell(cells: Sequence[Cell]) -> str:
+    """A line for each data set and algorithm. Columns that would be empty throughout are left out."""
+    numbers = Printed(cells)
+    table = [numbers.row(cell) for cell in cells]
+    used = [column for column in range(2, len(HEADINGS)) if any(row[column] != NONE for row in table) or column == 2]
+    rows, above = "", None
+    for cell, row in zip(cells, table, strict=True):
+        if cell.data != above:
+            rows += "</tbody><tbody>" if rows else ""
+            rows += f"<tr><th scope=rowgroup colspan={1 + len(used)}>{escape(cell.data)}</tr>"
+            above = cell.data
+        keys = {"data": cell.data, "algorithm": cell.algorithm, "measure": cell.measure}
+        marks = "".join(f' data-{key}="{escape(value)}"' for key, value in keys.items())
+        rows += f"<tr{' class=bad' if cell.worse else ''}{marks}><th scope=row>{escape(row[1])}"
+        for column in used:
+            text = _spread(row[column])
+            if HEADINGS[column] == "ours" and cell.ours is None:
+                text = "not run"
+            elif HEADINGS[column] == "difference" and cell.difference is not None:
+                better = cell.difference != 0.0 and (cell.difference < 0.0) == (cell.better == LOWER)
+                kind = WORSE if cell.worse else "better" if better else ""
+                text = f"<span class={kind}>{text.replace(MARK, WORSE)}</span>" if kind else text
+            rows += f"<td>{text}"
+        rows += "</tr>"
+    note = _direction(cells) + " ± is one standard error over seeds."
+    return _table(f"{cells[0].measure}, every cell", [HEADINGS[column] for column in (1, *used)], rows, "cells", note)
+
+
+def _table(caption: str, head: Sequence[str], rows: str, kind: str = "", note: str = "") -> str:
+    """A table that scrolls in its box; the box can be reached by keyboard."""
+    caption = escape(caption[:1].upper() + caption[1:])
+    columns = "".join(f"<th scope=col>{escape(name)}" for name in head)
+    return (
+        f'<div class=box role=region tabindex=0 aria-label="{caption}"><table class="{kind}">'
+        f"<caption><div>{caption}{f' <span class=note>{note}</span>' if note else ''}</div></caption>"
+        f"<thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _spread(text: str) -> str:
+    """A number of a row, its standard error set apart."""
+    mean, sign, error = text.partition(" ± ")
+    if mean == NONE:
+        return MISSING
+    return mean.translate(MINUS) + (f" <span class=spread>± {error}</span>" if sign else "")
+
+
+def _direction(cells: Sequence[Cell]) -> str:
+    return "Lower is better." if cells[0].better == LOWER else "Higher is better."
+
+
+# -- curves ----------------------------------------------------------------------------------------------------------
 
 
 def _curves(curves: Sequence[Curve]) -> str:
@@ -149,7 +273,7 @@ def _curves(curves: Sequence[Curve]) -> str:
                 ", ".join(filter(None, (curve.data, curve.algorithm))) or KINDS[kind],
                 curve.x_label,
                 curve.y_label,
-                [(line.name, line.x, line.y) for line in curve.series],
+                curve.series,
             )
             for curve in side_by_side([curve for curve in curves if curve.kind == kind])
         ]
@@ -170,15 +294,3 @@ def side_by_side(curves: Sequence[Curve]) -> list[Curve]:
         shared = pictures.get(key, curve._replace(algorithm="", series=[]))
         pictures[key] = shared._replace(series=[*shared.series, line])
     return list(pictures.values())
-
-
-def _terms(pairs: Iterable[tuple[str, str]]) -> str:
-    return "<dl>" + "".join(f"<dt>{escape(name)}<dd>{escape(told)}" for name, told in pairs) + "</dl>"
-
-
-def _anchor(name: str) -> str:
-    return escape(name.replace("/", "-"), quote=True)
-
-
-def _plural(count: int, word: str) -> str:
-    return word if count == 1 else f"{word}s"

@@ -1,4 +1,4 @@
-"""What a reproduction found, whole or in part: one plain value, and its JSON file.
+"""What a reproduction found, whole or in part: one plain value, put together from finished runs, and its JSON file.
 
 The file is strict JSON (no NaN, no Infinity) with a format name and a version:
 
@@ -12,16 +12,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from edgewise.evaluation.racing import Mean
+from edgewise.evaluation.racing import mean
+from edgewise.reproduction.declarations import HIGHER, Algorithm, Data, Measure
+from edgewise.reproduction.planning import describe_model, describe_quick
+
+if TYPE_CHECKING:
+    from edgewise.reproduction.cache import Kept
+    from edgewise.reproduction.running import Plan, Run
+
 
 FORMAT = "edgewise-reproductions"
 VERSION = 1
-CURVE_KINDS = ("learning", "edge", "weight", "bound", "cost", "error")
-HIGHER, LOWER = "higher", "lower"
 
 
 class Measured(NamedTuple):
@@ -31,10 +36,6 @@ class Measured(NamedTuple):
     error: float | None
     seeds: int
     seconds: float | None
-
-    @classmethod
-    def of(cls, value: Mean, seeds: int, seconds: float | None) -> Measured:
-        return cls(value.value, value.error, seeds, seconds)
 
 
 class Cell(NamedTuple):
@@ -78,7 +79,7 @@ class Series(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """A picture: lines over one pair of axes. `kind` is one of CURVE_KINDS."""
+    """A picture: lines over one pair of axes. `kind` is one of `declarations.CURVE_KINDS`."""
 
     kind: str
     data: str
@@ -127,6 +128,153 @@ class Reproduction(NamedTuple):
         return [cell for cell in self.cells if cell.worse]
 
 
+Finished = dict[tuple[str, str], "list[Kept]"]  # (data, algorithm) -> what is kept of its seeds
+
+
+def reproductions(run: Run) -> list[Reproduction]:
+    """What a run has found so far, a reproduction for each declaration."""
+    return [reproduction_of(plan, run) for plan in run.plans]
+
+
+def reproduction_of(plan: Plan, run: Run) -> Reproduction:
+    """What a run has found so far for one declaration."""
+    declared = plan.declared
+    finished = {
+        place: [run.kept[task.key] for task in tasks if task.key in run.kept] for place, tasks in plan.tasks.items()
+    }
+    failures = [
+        Missing(f"{data}, {algorithm}, seed {task.job.seed}", f"failed: {run.failed[task.key]}")
+        for (data, algorithm), tasks in plan.tasks.items()
+        for task in tasks
+        if task.key in run.failed
+    ]
+    missing = [*plan.missing, *failures]
+    return Reproduction(
+        declared.id,
+        declared.title,
+        declared.paper,
+        declared.what,
+        list(declared.departures),
+        _settings(plan),
+        [
+            _cell(plan, finished, line.data, line.algorithm, measure)
+            for measure in declared.measures
+            for line in plan.lines
+            if line.algorithm in declared.algorithms
+        ],
+        [*_mean_curves(plan, finished), *_curves_across(plan, finished)],
+        missing,
+        _environment(finished, describe_quick(declared, run.options)),
+        not missing and all(len(finished[place]) == len(tasks) for place, tasks in plan.tasks.items()),
+    )
+
+
+def _cell(plan: Plan, finished: Finished, data: Data, algorithm: Algorithm, measure: Measure) -> Cell:
+    """A data set and an algorithm; of a best-of algorithm, the one with the best mean of those that have run."""
+    source, note = algorithm.name, ""
+    if algorithm.best_of:
+        means = {name: _measured(finished, data.name, name, measure.name) for name in algorithm.best_of}
+        values = [(found.mean, name) for name, found in means.items() if found is not None]
+        source = algorithm.best_of[0]
+        if values:
+            source = (max if measure.better == HIGHER else min)(values, key=lambda value: value[0])[1]
+            note = f"best: {source}"
+    place = (data.printed_as, algorithm.name)
+    return Cell(
+        data.name,
+        algorithm.name,
+        measure.title,
+        measure.better,
+        _measured(finished, data.name, source, measure.name),
+        plan.declared.printed[measure.name].get(place),
+        plan.declared.paper_seconds.get(place),
+        len(plan.tasks.get((data.name, source), ())),
+        _measured(finished, data.name, algorithm.defaults, measure.name) if algorithm.defaults else None,
+        algorithm.defaults,
+        note,
+    )
+
+
+def _measured(finished: Finished, data: str, algorithm: str, measure: str) -> Measured | None:
+    records = [kept.record for kept in finished.get((data, algorithm), ()) if measure in kept.record.measures]
+    if not records:
+        return None
+    found = mean([record.measures[measure] for record in records])
+    return Measured(found.value, found.error, len(records), mean([record.seconds for record in records]).value)
+
+
+def _mean_curves(plan: Plan, finished: Finished) -> list[Curve]:
+    """Means over seeds of the kinds that the declaration shows, in its order."""
+    curves = []
+    for kind in plan.declared.curves:
+        for (data, algorithm), records in finished.items():
+            # Curves with the same axes, lines and x are those of the seeds of one picture.
+            pictures: dict[str, list[dict[str, Any]]] = {}
+            for curve in (curve for kept in records for curve in kept.record.curves if curve["kind"] == kind):
+                axes = [curve["x_label"], curve["y_label"], [(line["name"], line["x"]) for line in curve["series"]]]
+                pictures.setdefault(str(axes), []).append(curve)
+            curves += [mean_curve(data, algorithm, seeds) for seeds in pictures.values()]
+    return curves
+
+
+def mean_curve(data: str, algorithm: str, curves: Sequence[dict[str, Any]]) -> Curve:
+    """The mean of curves over the same x, seed by seed; none where one of them has none."""
+    first = curves[0]
+    series = []
+    for number, line in enumerate(first["series"]):
+        columns = zip(*(curve["series"][number]["y"] for curve in curves), strict=True)
+        y = [None if None in column else float(f"{sum(column) / len(column):.5g}") for column in columns]
+        series.append(Series(line["name"], line["x"], y))
+    return Curve(first["kind"], data, algorithm, first["x_label"], first["y_label"], series)
+
+
+def _curves_across(plan: Plan, finished: Finished) -> list[Curve]:
+    """Lines whose points are algorithms; those of one picture together."""
+    pictures: dict[tuple[str, str], Curve] = {}
+    for line in plan.declared.across:
+        for data in dict.fromkeys(each.data.name for each in plan.lines):
+            values = {x: _measured(finished, data, name, line.measure) for x, name in line.points}
+            points = {x: value.mean for x, value in values.items() if value is not None}
+            if points:
+                empty = Curve(line.kind, data, line.curve, line.x_label, line.y_label, [])
+                series = Series(line.name, list(points), list(points.values()))
+                pictures.setdefault((data, line.curve), empty).series.append(series)
+    return list(pictures.values())
+
+
+def _settings(plan: Plan) -> dict[str, str]:
+    """Data sets with their preparation, algorithms with their parameters, in words."""
+    settings = {}
+    for data in {line.data.name: line.data for line in plan.lines}.values():
+        facts = [data.load, data.preparation.rstrip("."), *(f"{name} {value}" for name, value in data.settings.items())]
+        for name, changes in data.changes.items():
+            facts.append(f"{name}: {', '.join(f'{key}={value!r}' for key, value in changes.items())}")
+        settings[f"data {data.name}"] = "; ".join(filter(None, facts))
+    for algorithm in (*plan.declared.algorithms, *plan.declared.defaults.values()):
+        facts = [describe_model(algorithm.model)] if algorithm.model else []
+        facts += [f"{name} {value}" for name, value in algorithm.settings.items()]
+        facts += [f"best of {', '.join(algorithm.best_of)}"] if algorithm.best_of else []
+        settings[f"algorithm {algorithm.name}"] = "; ".join(filter(None, facts))
+    return settings
+
+
+def _environment(finished: Finished, quick: str | None) -> Environment:
+    every = [kept for records in finished.values() for kept in records]
+    names = dict.fromkeys(name for kept in every for name in kept.versions)
+    return Environment(
+        _joined(kept.machine for kept in every),
+        {name: _joined(kept.versions.get(name, "") for kept in every) for name in names},
+        _joined(kept.kernels for kept in every),
+        quick,
+        sum(kept.record.seconds for kept in every),
+        max((kept.date for kept in every), default=""),
+    )
+
+
+def _joined(values: Iterable[str]) -> str:
+    return " and ".join(dict.fromkeys(filter(None, values)))
+
+
 def as_json(reproductions: Sequence[Reproduction]) -> dict[str, Any]:
     """Reproductions as plain JSON values."""
     return {"format": FORMAT, "version": VERSION, "reproductions": [_plain(each) for each in reproductions]}
@@ -154,24 +302,21 @@ def _text(plain: dict[str, Any]) -> str:
     """JSON with a line for each cell and each curve, so that two files can be compared."""
 
     def dumped(value: Any) -> str:
-        if isinstance(value, list):
-            return "[\n" + ",\n".join(json.dumps(each, ensure_ascii=False, allow_nan=False) for each in value) + "\n]"
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
-    def pairs(values: dict[str, Any]) -> str:
-        return ",\n".join(f"{json.dumps(name)}: {dumped(value)}" for name, value in values.items())
+    def entry(name: str, value: Any) -> str:
+        lines = "[\n" + ",\n".join(map(dumped, value)) + "\n]" if isinstance(value, list) else dumped(value)
+        return f"{dumped(name)}: {lines}"
 
-    head = {name: value for name, value in plain.items() if name != "reproductions"}
-    each = ",\n".join("{\n" + pairs(found) + "\n}" for found in plain["reproductions"])
-    return "{\n" + pairs(head) + ',\n"reproductions": [\n' + each + "\n]\n}\n"
+    head = [entry(name, value) for name, value in plain.items() if name != "reproductions"]
+    each = ["{\n" + ",\n".join(entry(*item) for item in found.items()) + "\n}" for found in plain["reproductions"]]
+    return "{\n" + ",\n".join(head) + ',\n"reproductions": [\n' + ",\n".join(each) + "\n]\n}\n"
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Cell):
-        told = {name: _plain(getattr(value, name)) for name in value._fields}
-        return told | {"difference": value.difference, "worse": value.worse}
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return {name: _plain(getattr(value, name)) for name in value._fields}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        computed = {"difference": value.difference, "worse": value.worse} if isinstance(value, Cell) else {}
+        return _plain(value._asdict() | computed)
     if isinstance(value, dict):
         return {key: _plain(inner) for key, inner in value.items()}
     return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value

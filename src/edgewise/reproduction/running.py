@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import NamedTuple
 
 from edgewise.data import datasets
 from edgewise.reproduction import cache
 from edgewise.reproduction.declarations import Declaration
-from edgewise.reproduction.games import Job, module_of
+from edgewise.reproduction.games import Job, game_of
 from edgewise.reproduction.planning import Line, Options, lines_of
 from edgewise.reproduction.results import Missing
 
@@ -43,38 +43,55 @@ class Plan(NamedTuple):
 
 
 class Run:
-    """The runs behind some declarations: planned, looked up, worked off. `kept` grows as they finish."""
+    """The runs behind some declarations: planned, looked up in the cache, made. `kept` grows as they finish."""
 
     def __init__(self, declared: Sequence[Declaration], options: Options) -> None:
         self.options = options
         self.kept: dict[str, cache.Kept] = {}
         self.failed: dict[str, str] = {}
-        self.outdated = 0  # kept by another version of the code
         self._checksums: dict[str | None, str | Missing] = {}
+        self._outdated: set[str] = set()
         self.plans = [self._plan(each) for each in declared]
         # Seed by seed, so that an unfinished run has something of everything.
         tasks = {task.key: task for plan in self.plans for each in plan.tasks.values() for task in each}
         self.tasks = sorted(tasks.values(), key=lambda task: task.job.seed)
-        for task in self.tasks:
-            found = cache.find(task.key)
-            if found is not None and found.code == cache.code_version(task.job.game):
-                self.kept[task.key] = found
-            elif found is not None:
-                self.outdated += 1
 
     @property
     def pending(self) -> list[Task]:
         """The tasks that are to be run."""
         return [task for task in self.tasks if task.key not in self.kept]
 
+    @property
+    def outdated(self) -> int:
+        """How many tasks another version of the code has run."""
+        return sum(task.key in self._outdated for task in self.tasks)
+
     def work(self, workers: int, watch: Callable[[Finished], None]) -> None:
-        """Run what is pending; `watch` is told of every task that ends."""
-        for finished in _parallel(self.pending, workers):
+        """Run what is pending; `watch` is called with every task that ends."""
+        from joblib import Parallel, delayed
+
+        # One task at a time and none in store: a finished one is reported at once.
+        pool = Parallel(n_jobs=workers, backend="loky", batch_size=1, return_as="generator_unordered")
+        for finished in pool(delayed(work)(task) for task in self.pending):
             if finished.kept is not None:
                 self.kept[finished.task.key] = finished.kept
             else:
                 self.failed[finished.task.key] = finished.error or ""
             watch(finished)
+
+    def seconds_left(self, workers: int) -> float:
+        """How long what is pending will take: as other seeds of the same took, else by the size of the data."""
+        known: dict[str, list[float]] = {}
+        size, seconds = 1e-9, 0.0
+        for task in self.tasks:
+            if task.key in self.kept:
+                took = self.kept[task.key].record.seconds
+                known.setdefault(_without_seed(task.job), []).append(took)
+                if task.job.data is not None:  # work without data says nothing of work with
+                    size, seconds = size + _size(task.job), seconds + took
+        left = [task.job for task in self.pending if task.key not in self.failed]
+        each = [known.get(_without_seed(job)) or [_size(job) * seconds / size] for job in left]
+        return sum(sum(times) / len(times) for times in each) / max(1, min(workers, len(left)))
 
     def _plan(self, declared: Declaration) -> Plan:
         tasks: dict[tuple[str, str], list[Task]] = {}
@@ -88,14 +105,24 @@ class Run:
                 missing[total.what] = total
                 continue
             planned = [Task(cache.key(job, total), job) for job in jobs]
+            known = [task for task in planned if self._look_up(task)]
             for lacking in filter(None, map(_lacking, (algorithm.needs, data.needs))):
-                known = [task for task in planned if _found(task)]  # what is kept needs nothing more
                 if len(known) < len(planned):
                     what = f"{lacking.what}, for {data.name}"
                     missing[what] = Missing(what, lacking.how)
-                planned = known
+                planned = known  # what is kept needs nothing more
             tasks[data.name, algorithm.name] = planned
         return Plan(declared, lines, tasks, list(missing.values()))
+
+    def _look_up(self, task: Task) -> bool:
+        """Whether this version of the code has kept the task's record."""
+        if task.key not in self.kept:
+            found = cache.find(task.key)
+            if found is not None and found.code == cache.code_version(task.job.game):
+                self.kept[task.key] = found
+            elif found is not None:
+                self._outdated.add(task.key)
+        return task.key in self.kept
 
     def _checksum(self, data: str | None) -> str | Missing:
         if data not in self._checksums:
@@ -106,9 +133,17 @@ class Run:
         return self._checksums[data]
 
 
-def _found(task: Task) -> bool:
-    found = cache.find(task.key)
-    return found is not None and found.code == cache.code_version(task.job.game)
+def work(task: Task) -> Finished:
+    """Run one task in one thread and keep its record. An error is reported, and the others go on."""
+    from threadpoolctl import threadpool_limits
+
+    code = cache.code_version(task.job.game)
+    try:
+        with threadpool_limits(1):
+            record = game_of(task.job.game)(task.job)
+    except Exception as error:
+        return Finished(task, None, f"{type(error).__name__}: {error}")
+    return Finished(task, cache.keep(task.key, task.job, record, code), None)
 
 
 @functools.cache
@@ -126,34 +161,7 @@ def _lacking(need: str | None) -> Missing | None:
     return None
 
 
-class Guess:
-    """How long what is pending will take: as other seeds of the same took, else by the size of the data."""
-
-    def __init__(self, run: Run) -> None:
-        self._run = run
-        self._known: dict[str, list[float]] = {}
-        self._work, self._seconds = 1e-9, 0.0
-        for task in run.tasks:
-            if task.key in run.kept:
-                self.learn(task, run.kept[task.key].record.seconds)
-
-    def learn(self, task: Task, seconds: float) -> None:
-        self._known.setdefault(_but_seed(task.job), []).append(seconds)
-        if task.job.data is not None:  # work without data says nothing of work with
-            self._work += _size(task.job)
-            self._seconds += seconds
-
-    def left(self, workers: int) -> float:
-        """Seconds until the end."""
-        tasks = [task for task in self._run.pending if task.key not in self._run.failed]
-        return sum(self._of(task.job) for task in tasks) / max(1, min(workers, len(tasks)))
-
-    def _of(self, job: Job) -> float:
-        known = self._known.get(_but_seed(job))
-        return sum(known) / len(known) if known else _size(job) * self._seconds / self._work
-
-
-def _but_seed(job: Job) -> str:
+def _without_seed(job: Job) -> str:
     return str(job._replace(seed=0))
 
 
@@ -165,24 +173,3 @@ def _size(job: Job) -> float:
     whole = about.rows * job.settings.get("copies", 1)
     rows = min(job.rows or whole, whole)
     return float(rows * about.features * max(1, about.classes) * job.model.get("n_estimators", 100))
-
-
-def _parallel(tasks: Sequence[Task], workers: int) -> Iterable[Finished]:
-    from joblib import Parallel, delayed
-
-    # One task at a time and none in store: a finished one is told at once.
-    pool = Parallel(n_jobs=workers, backend="loky", batch_size=1, return_as="generator_unordered")
-    return pool(delayed(work)(task) for task in tasks)
-
-
-def work(task: Task) -> Finished:
-    """Run one task in one thread and keep its record. An error is told, and the others go on."""
-    from threadpoolctl import threadpool_limits
-
-    code = cache.code_version(task.job.game)
-    try:
-        with threadpool_limits(1):
-            record = module_of(task.job.game).play(task.job)
-    except Exception as error:
-        return Finished(task, None, f"{type(error).__name__}: {error}")
-    return Finished(task, cache.keep(task.key, task.job, record, code), None)

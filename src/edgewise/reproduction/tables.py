@@ -1,4 +1,4 @@
-"""Reproductions as lines of text: the numbers as CSV, a page of Markdown, rows for a terminal."""
+"""Reproductions as text: rows for every kind of table, words that go with them, a page of Markdown, a CSV file."""
 
 from __future__ import annotations
 
@@ -6,69 +6,66 @@ import csv
 import io
 from collections.abc import Sequence
 
-from edgewise.reproduction.results import LOWER, Cell, Measured, Reproduction
+from edgewise.reproduction.declarations import LOWER
+from edgewise.reproduction.results import Cell, Measured, Reproduction
 
-MARK = "▼"
+MARK, NONE = "▼", "-"
 HEADINGS = (
-    "data",
-    "algorithm",
-    "ours",
-    "paper",
-    "difference",
-    "seeds",
-    "s, ours",
-    "s, paper",
-    "defaults",
-    "s, defaults",
-)
+    "data", "algorithm", "ours", "paper", "difference", "seeds", "s, ours", "s, paper", "defaults", "s, defaults",
+)  # fmt: skip
 
 
-def figure(value: float | None, cell: Cell) -> str:
-    """A value with as many digits as papers print: accuracies three, losses four, seconds fewer."""
-    if value is None:
-        return "-"
-    if abs(value) >= 100.0:
-        return f"{value:,.0f}"
-    if cell.better != LOWER:
-        return f"{value:.3f}"
-    return f"{value:.1f}" if abs(value) >= 2.0 and "seconds" in cell.measure else f"{value:.4f}"
+class Numbers:
+    """Numbers as the terminal and Markdown show them."""
+
+    def value(self, value: float, cell: Cell) -> str:
+        """With as many digits as papers print: accuracies three, losses four, seconds fewer."""
+        if abs(value) >= 100.0:
+            return f"{value:,.0f}"
+        if cell.better != LOWER:
+            return f"{value:.3f}"
+        return f"{value:.1f}" if abs(value) >= 2.0 and "seconds" in cell.measure else f"{value:.4f}"
+
+    def change(self, value: float, cell: Cell) -> str:
+        """A standard error or a difference, without its sign."""
+        return self.value(value, cell)
+
+    def seconds(self, value: float) -> str:
+        return f"{value:,.0f}" if value >= 100.0 else f"{value:.1f}"
+
+    def measured(self, found: Measured | None, cell: Cell) -> str:
+        """A mean ± its standard error."""
+        if found is None:
+            return NONE
+        error = "" if found.error is None else f" ± {self.change(found.error, cell)}"
+        return self.value(found.mean, cell) + error
+
+    def row(self, cell: Cell) -> list[str]:
+        """A cell under HEADINGS."""
+
+        def seconds(value: float | None) -> str:
+            return NONE if value is None else self.seconds(value)
+
+        difference = NONE
+        if cell.difference is not None:
+            sign = "+" if cell.difference >= 0 else "-"
+            difference = f"{sign}{self.change(abs(cell.difference), cell)}{f' {MARK}' if cell.worse else ''}"
+        done = cell.ours.seeds if cell.ours else 0
+        return [
+            cell.data,
+            cell.algorithm + (f" ({cell.note})" if cell.note else ""),
+            self.measured(cell.ours, cell),
+            NONE if cell.paper is None else self.value(cell.paper, cell),
+            difference,
+            str(done) if done == cell.planned_seeds else f"{done} of {cell.planned_seeds}",
+            seconds(cell.ours.seconds if cell.ours else None),
+            seconds(cell.paper_seconds),
+            self.measured(cell.defaults, cell),
+            seconds(cell.defaults.seconds if cell.defaults else None),
+        ]
 
 
-def measured(found: Measured | None, cell: Cell) -> str:
-    """A mean ± its standard error."""
-    if found is None:
-        return "-"
-    error = "" if found.error is None else f" ± {figure(found.error, cell)}"
-    return figure(found.mean, cell) + error
-
-
-def difference(cell: Cell) -> str:
-    """Ours less the paper's, with its mark."""
-    if cell.difference is None:
-        return "-"
-    return f"{'+' if cell.difference >= 0 else ''}{figure(cell.difference, cell)}{f' {MARK}' if cell.worse else ''}"
-
-
-def seconds(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.0f}" if value >= 100.0 else f"{value:.1f}"
-
-
-def row(cell: Cell) -> list[str]:
-    """A cell under HEADINGS."""
-    found = cell.ours
-    done = 0 if found is None else found.seeds
-    return [
-        cell.data,
-        cell.algorithm + (f" ({cell.note})" if cell.note else ""),
-        measured(found, cell),
-        figure(cell.paper, cell),
-        difference(cell),
-        str(done) if done == cell.planned_seeds else f"{done} of {cell.planned_seeds}",
-        seconds(found.seconds if found else None),
-        seconds(cell.paper_seconds),
-        measured(cell.defaults, cell),
-        seconds(cell.defaults.seconds if cell.defaults else None),
-    ]
+TEXT = Numbers()
 
 
 def by_measure(found: Reproduction) -> dict[str, list[Cell]]:
@@ -101,9 +98,9 @@ def beside(found: Reproduction) -> str:
 
 def notices(found: Reproduction) -> list[str]:
     """What must not be overlooked."""
-    told = [f"QUICK run, not the paper's setting: {found.environment.quick}."] if found.environment.quick else []
-    told += [] if found.complete else ["Incomplete: some runs are not there yet or could not be made."]
-    return told + [f"Missing: {each.what}: {each.how}" for each in found.missing]
+    notes = [f"QUICK run, not the paper's setting: {found.environment.quick}."] if found.environment.quick else []
+    notes += [] if found.complete else ["Incomplete: some runs are not there yet or could not be made."]
+    return notes + [f"Missing: {each.what}: {each.how}" for each in found.missing]
 
 
 def markdown(reproductions: Sequence[Reproduction]) -> str:
@@ -114,12 +111,9 @@ def markdown(reproductions: Sequence[Reproduction]) -> str:
         blocks += [f"**{notice}**" for notice in notices(found)]
         blocks += ["Departures from the paper:\n\n" + "\n".join(f"- {each}" for each in found.departures)]
         if found.cells:
-            said = " ".join(
-                word for word in (verdict(found), "Mean over seeds ± standard error.", beside(found)) if word
-            )
-            blocks.append(said)
+            blocks.append(" ".join(filter(None, (verdict(found), "Mean over seeds ± standard error.", beside(found)))))
         for measure, cells in by_measure(found).items():
-            blocks += [f"### {measure}, {cells[0].better} is better", _grid([row(cell) for cell in cells])]
+            blocks += [f"### {measure}, {cells[0].better} is better", _grid([TEXT.row(cell) for cell in cells])]
         if found.curves:
             kinds = ", ".join(dict.fromkeys(curve.kind for curve in found.curves))
             blocks.append(f"{len(found.curves)} curves ({kinds}) are in the report and in the JSON file.")

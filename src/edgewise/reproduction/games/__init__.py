@@ -1,25 +1,37 @@
-"""How a cell is run. A game is a module of this folder with a function
+"""How a cell is run. A game is a function of a module of this folder, named in `GAMES`:
 
     play(job: Job) -> Record
 
-It plays one job (data set, model, settings, seed) and tells the measures and the CPU seconds of learning, without
-compiling and reading of data. The source of the module is part of the code version under which a record is kept; what
-else of edgewise decides its results, besides the folders of the compiled kernels, is named in `SOURCES`: files or
-folders ("batch", "neural/losses.py").
+It plays one job (data set, model, settings, seed) and gives the measures and the CPU seconds of learning, without
+compiling and reading of data. The source of its module is part of the code version under which a record is kept; what
+else of edgewise decides its results, besides the folders of the compiled kernels, is named in `SOURCES` of the module:
+files or folders ("batch", "neural/losses.py").
 """
 
 from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise.data import datasets
+
+GAMES = {
+    "labels": ("labels", "play"),
+    "best_tree": ("labels", "play_best_tree"),
+    "ranking": ("labels", "play_ranking"),
+    "batch": ("batch", "play"),
+    "networks": ("networks", "play"),
+    "regret": ("regret", "play"),
+    "potentials": ("potentials", "play"),
+    "pair_potentials": ("potentials", "play_pairs"),
+}
+WARM_UP = 10  # rows on which a model of the same kind compiles the kernels
 
 
 class Job(NamedTuple):
@@ -41,16 +53,13 @@ class Record(NamedTuple):
     curves: list[dict[str, Any]] = []  # noqa: RUF012
 
 
-def module_of(game: str) -> ModuleType:
-    """The module of a game."""
-    if not game.isidentifier():
-        raise ValueError(f"game {game!r}: no such game")
-    try:
-        return importlib.import_module(f"edgewise.reproduction.games.{game}")
-    except ModuleNotFoundError as error:
-        if error.name != f"edgewise.reproduction.games.{game}":
-            raise
-        raise ValueError(f"game {game!r}: no such game") from None
+def game_of(name: str) -> Callable[[Job], Record]:
+    """The function that plays a game."""
+    if name not in GAMES:
+        raise ValueError(f"game {name!r}: no such game; there are {', '.join(GAMES)}")
+    module, function = GAMES[name]
+    play: Callable[[Job], Record] = getattr(importlib.import_module(f"{__name__}.{module}"), function)
+    return play
 
 
 def make(model: dict[str, Any], **arguments: Any) -> Any:
@@ -73,6 +82,15 @@ def load(name: str) -> tuple[Any, np.ndarray]:
     """Examples and labels of a data set, kept for the next job: those of a set come one after the other."""
     table, y = datasets.load(name)
     return table, np.asarray(y)
+
+
+def timed(job: Job, method: str, X: Any, y: np.ndarray, **further: Any) -> tuple[np.ndarray, float]:
+    """What a method of the job's model gives for all rows, and its CPU seconds, compiling left out."""
+    getattr(make(job.model, random_state=job.seed), method)(X[:WARM_UP], y[:WARM_UP], **further)
+    model = make(job.model, random_state=job.seed)
+    before = time.process_time()
+    found = getattr(model, method)(X, y, **further)
+    return found, time.process_time() - before
 
 
 def curve(kind: str, x_label: str, y_label: str, series: Sequence[tuple[str, Any, Any]]) -> dict[str, Any]:
