@@ -32,11 +32,11 @@ import numpy as np
 
 from edgewise.data import datasets
 from edgewise.evaluation.measures import label_codes, last_fifth, learning_curve
-from edgewise.evaluation.ranking_measures import measure_ranking, rank_loss
 from edgewise.evaluation.prequential import watch
+from edgewise.evaluation.ranking_measures import measure_ranking, rank_loss
 from edgewise.reproduction.games import Job, Record, curve, load, make, timed
 
-SOURCES = ("evaluation/ranking_measures.py", "evaluation/watching.py")
+SOURCES = ("evaluation/ranking_measures.py", "evaluation/prequential.py")
 PIECES = 40  # the model is looked at after each; playing in pieces changes no result but takes longer
 POINTS = 81  # of a learning curve with a moving window
 SHOWN = (1, 2, 5, 10, 20, 50, 100)  # learners whose edges and weights are drawn
