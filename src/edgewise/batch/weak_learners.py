@@ -24,9 +24,8 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from edgewise.batch.inputs import check_whole, in_columns, read_examples, read_rows, unchanged_on_error
 from edgewise.data.table import Table, as_table
-from edgewise.learners.cost_tree.binned import BinnedTable
 from edgewise.learners.cost_tree.binning import MOST_BINS, find_bins
-from edgewise.learners.cost_tree.growing import fill_votes
+from edgewise.learners.cost_tree.growing import BinnedTable, fill_votes
 from edgewise.parameters import Saveable
 from edgewise.theory.cost_matrices import first_costs
 
