@@ -17,14 +17,15 @@ except ImportError as absent:
 import edgewise
 from edgewise.river import kinds
 from edgewise.river.adapter import Adapter, adapter
+from edgewise.river.policy import BoostedPolicy
 
 KINDS: dict[str, type[Adapter]] = {
-    "AdaBandit": kinds.BoostedPolicy,
+    "AdaBandit": BoostedPolicy,
     "AdaBoostOLM": kinds.BoosterClassifier,
     "AdaOLMR": kinds.MultiLabelClassifier,
     "AdaOVA": kinds.BoosterClassifier,
-    "BanditBBM": kinds.BoostedPolicy,
-    "BinBandit": kinds.BoostedPolicy,
+    "BanditBBM": BoostedPolicy,
+    "BinBandit": BoostedPolicy,
     "HoeffdingForest": kinds.BoosterClassifier,
     "OneVsAllOLM": kinds.OneVsAllClassifier,
     "OnlineBMR": kinds.MultiLabelClassifier,

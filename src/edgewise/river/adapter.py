@@ -1,7 +1,7 @@
 """A core model as an estimator of river: what all kinds of model share, and the class made from a core's constructor.
 
 `adapter(kind, core)` makes the river class of a core class. Its constructor takes what the core's takes, `random_state`
-under river's name `seed`, and what the kind of model adds. The kinds are in `edgewise.river.kinds`.
+under river's name `seed`, and what the kind of model adds. The kinds are in `kinds` and `policy`.
 """
 
 from __future__ import annotations
