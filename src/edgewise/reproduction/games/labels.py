@@ -32,8 +32,8 @@ import numpy as np
 
 from edgewise.data import datasets
 from edgewise.evaluation.measures import label_codes, last_fifth, learning_curve
-from edgewise.evaluation.ranking_measures import measure_ranking, rank_loss
 from edgewise.evaluation.prequential import watch
+from edgewise.evaluation.ranking_measures import measure_ranking, rank_loss
 from edgewise.reproduction.games import Job, Record, curve, load, make, timed
 
 SOURCES = ("evaluation/ranking_measures.py", "evaluation/watching.py")
