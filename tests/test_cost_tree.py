@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 import edgewise as ew
 from edgewise.data.table import Feature, Table
 from edgewise.learners.cost_tree import growing
-from edgewise.learners.cost_tree.binned import BinnedTable
-from edgewise.learners.cost_tree.binning import encode, find_bins
-from edgewise.learners.cost_tree.bundles import FEW_ROWS, bundle
-from edgewise.learners.cost_tree.growing import goes_left
+from edgewise.learners.cost_tree.binning import bundle, encode, find_bins
+from edgewise.learners.cost_tree.growing import BinnedTable, goes_left
+from edgewise.learners.cost_tree.splitting import FEW_ROWS
 from edgewise.reference import cost_tree as reference
 
 
@@ -155,19 +154,19 @@ def test_histograms_are_exact(n):
     binned = BinnedTable(find_bins(table := mixed_table(rng, n), 255), table.features, table)
     costs = random_costs(rng, n, 4, "pairwise")
     binned.grow(costs, 3, 1)
-    room = binned._room
+    work = binned._workspace
     rows = np.sort(rng.choice(n, size=n - 5, replace=False)).astype(np.int32)
-    hist = np.zeros_like(room.pool[0])
+    hist = np.zeros_like(work.pool[0])
     growing.fill_histogram(
-        room.whole, binned.codes, binned.bundles, binned.bins, rows, 0, rows.size, room.block, room.joint, hist
+        work.whole, binned.codes, binned.bundles, binned.bins, rows, 0, rows.size, work.block, work.joint, hist
     )
     expected = np.zeros_like(hist)
     for f in range(5):
-        np.add.at(expected, binned.bins.start[f] + binned.codes[f, rows].astype(int), room.whole[rows])
+        np.add.at(expected, binned.bins.start[f] + binned.codes[f, rows].astype(int), work.whole[rows])
     assert (hist == expected).all()
-    assert room.whole[:, :4].sum(axis=0).max() < 2**61
+    assert work.whole[:, :4].sum(axis=0).max() < 2**61
     by_hand = np.array(reference.whole_costs(costs.tolist()))
-    assert (room.whole[:, :4] == by_hand).all()
+    assert (work.whole[:, :4] == by_hand).all()
 
 
 # Trees
@@ -201,7 +200,7 @@ def test_large_trees_in_little_room_are_the_same(monkeypatch):
     monkeypatch.setattr(growing, "KEPT_BUDGET", 0)
     tight = BinnedTable(bins, table.features, table)
     again = tight.grow(costs, 60, 2)
-    assert tight._room.pool.shape[0] == 3
+    assert tight._workspace.pool.shape[0] == 3
     assert structure(roomy, bins) == structure(again, bins)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.data.table import as_table
-from edgewise.neural.inputs import class_targets, design
+from edgewise.neural.streaming_networks import class_targets, design
 
 Regressor, Classifier = ew.StreamingNetworksRegressor, ew.StreamingNetworksClassifier
 

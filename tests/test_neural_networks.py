@@ -10,10 +10,17 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="networks need the extra neural (torch)")
 
-from edgewise.neural import losses  # noqa: E402
 from edgewise.neural.batch_boosting import BatchBoostedNetworks, Convergence, batch_units, streaming_units  # noqa: E402
 from edgewise.neural.ensemble import NetworkEnsemble, RecordedStep  # noqa: E402
-from edgewise.neural.rules import Residual, Smooth, onto_ball  # noqa: E402
+from edgewise.neural.rules import (  # noqa: E402
+    LOSSES,
+    Residual,
+    Smooth,
+    loss_convexity,
+    loss_gradient,
+    loss_value,
+    onto_ball,
+)
 from edgewise.neural.weak_networks import ConvolutionNetwork, DenseNetwork  # noqa: E402
 from tests import separate_networks as separate  # noqa: E402
 
@@ -95,7 +102,7 @@ def test_rules_are_the_algorithms(rule: Any, loss: str) -> None:
     votes = torch.randn((6, 9, 3), dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     _, z = examples(9, 6, 3, "class" if loss == "softmax" else "real")
     sums = rule.partial_sums(votes)
-    targets = rule.targets(votes, sums, lambda y: losses.gradient(loss, y, z, 0.1))
+    targets = rule.targets(votes, sums, lambda y: loss_gradient(loss, y, z, 0.1))
     for row in range(9):
         run = separate.boost_row(rule, votes[:, row].tolist(), z[row].tolist(), loss, 0.1)
         np.testing.assert_allclose(sums[:, row], run.partial_sums, rtol=0, atol=1e-12)
@@ -103,7 +110,7 @@ def test_rules_are_the_algorithms(rule: Any, loss: str) -> None:
         np.testing.assert_allclose(rule.prediction(sums)[row], run.prediction, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("loss", losses.LOSSES)
+@pytest.mark.parametrize("loss", LOSSES)
 def test_gradients_by_finite_differences(loss: str) -> None:
     """And convexity and smoothness by sampling pairs of points, as (2) defines them."""
     kind = {"logistic": "sign", "hinge": "sign", "softmax": "class"}.get(loss, "real")
@@ -111,18 +118,18 @@ def test_gradients_by_finite_differences(loss: str) -> None:
     chance = torch.Generator().manual_seed(2)
     _, z = examples(400, 6, outputs, kind)
     y, other = (4.0 * torch.randn((400, outputs), dtype=torch.float64, generator=chance) for _ in range(2))
-    found = losses.gradient(loss, y, z, 0.05)
+    found = loss_gradient(loss, y, z, 0.05)
     for output in range(outputs):
         h = torch.zeros(outputs, dtype=torch.float64)
         h[output] = 1e-6
-        slope = (losses.value(loss, y + h, z, 0.05) - losses.value(loss, y - h, z, 0.05)) / 2e-6
+        slope = (loss_value(loss, y + h, z, 0.05) - loss_value(loss, y - h, z, 0.05)) / 2e-6
         assert torch.allclose(found[:, output], slope, rtol=0, atol=1e-6)
-    gap = losses.value(loss, other, z, 0.05) - losses.value(loss, y, z, 0.05) - (found * (other - y)).sum(-1)
+    gap = loss_value(loss, other, z, 0.05) - loss_value(loss, y, z, 0.05) - (found * (other - y)).sum(-1)
     square = 0.5 * (other - y).square().sum(-1)
-    assert (gap >= losses.convexity(loss, 0.05) * square - 1e-9).all()
-    smoothness = losses.LOSSES[loss].smoothness + 2 * 0.05
+    assert (gap >= loss_convexity(loss, 0.05) * square - 1e-9).all()
+    smoothness = LOSSES[loss].smoothness + 2 * 0.05
     assert (gap <= smoothness * square + 1e-9).all()
-    if losses.LOSSES[loss].smoothness == float("inf"):  # then no small number would do
+    if LOSSES[loss].smoothness == float("inf"):  # then no small number would do
         assert (gap / square).max() > 0.5
 
 
@@ -156,7 +163,7 @@ def test_batch_boosting_lowers_the_loss_with_every_network() -> None:
     boosted = BatchBoostedNetworks(
         DenseNetwork(1, "sigmoid"), x, z, loss="squared", learning_rate=1.0, adam_step=0.05, batch_size=32
     )
-    found = [float(losses.value("squared", boosted.scores, z, 0.0).mean())]
+    found = [float(loss_value("squared", boosted.scores, z, 0.0).mean())]
     units = 0
     for number in range(1, 5):
         epochs = 0
@@ -166,7 +173,7 @@ def test_batch_boosting_lowers_the_loss_with_every_network() -> None:
             assert spent == units
         assert 4 <= epochs <= 30
         assert torch.allclose(boosted.scores, boosted.predict(x), atol=1e-5)
-        found.append(float(losses.value("squared", boosted.predict(x), z, 0.0).mean()))
+        found.append(float(loss_value("squared", boosted.predict(x), z, 0.0).mean()))
     assert all(after < before for before, after in itertools.pairwise(found))
     assert found[-1] < 0.6 * found[0]
 

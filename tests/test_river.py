@@ -26,7 +26,7 @@ import edgewise as ew
 import edgewise.river as er
 from edgewise.learners.forest.layout import nodes_below
 from edgewise.learners.label_memory import make_memory
-from edgewise.river.late_labels import _with_contexts
+from edgewise.river.late import _with_contexts
 from tests.small_streams import mixed_stream
 from tests.state import model_state, same
 

@@ -83,7 +83,6 @@ def check_loops(train: Rows, test: Rows) -> float:
     """How far the loops are from the reproduction's networks after two epochs, same start and order of rows."""
     import torch
 
-    from edgewise.neural.networks import generator
     from edgewise.neural.weak_networks import DenseNetwork
 
     how = {"learners": 4, "learning_rate": 0.5, "adam_step": 0.05, "batch_size": 16, "epochs": 2}
@@ -95,7 +94,7 @@ def check_loops(train: Rows, test: Rows) -> float:
     layers = DenseNetwork(1, "sigmoid").build(4, train.x.shape[1], 1, 3)
     stacked = [layers.weight_in, layers.bias_in, layers.weight_out, layers.bias_out]
     state = State.of(np.hstack([layer.detach().numpy().reshape(4, -1) for layer in stacked]).astype(np.float64))
-    chance = generator(3)
+    chance = torch.Generator().manual_seed(3)
     for step in (0.05, 0.025):
         order = torch.randperm(len(train.z), generator=chance).numpy()
         learn(train, order, 16, state, 0.5, step)

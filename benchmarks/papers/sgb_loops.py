@@ -40,7 +40,7 @@ class State(NamedTuple):
 
 
 def drawn(n_networks: int, n_inputs: int, chance: np.random.Generator) -> State:
-    """Networks as `edgewise.neural.networks` draws them: uniform in +-1/sqrt(inputs of the unit)."""
+    """Networks as `edgewise.neural.ensemble` draws them: uniform in +-1/sqrt(inputs of the unit)."""
     bounds = np.array([n_inputs**-0.5] * (n_inputs + 1) + [1.0, 1.0])
     return State.of(chance.uniform(-bounds, bounds, (n_networks, bounds.size)))
 

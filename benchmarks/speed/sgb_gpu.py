@@ -21,10 +21,9 @@ from torch import Tensor, nn
 from benchmarks.shared import measuring
 from benchmarks.shared.grid import NONE, grid
 from benchmarks.shared.measuring import RESULTS
-from edgewise.neural import losses
+from edgewise.neural import device_of
 from edgewise.neural.ensemble import NetworkEnsemble
-from edgewise.neural.rules import Smooth
-from edgewise.neural.torch_extra import device_of
+from edgewise.neural.rules import Smooth, loss_gradient
 from edgewise.neural.weak_networks import ConvolutionNetwork
 from edgewise.reproduction.games import Job
 from edgewise.reproduction.games.networks import Examples, parts
@@ -56,7 +55,7 @@ class OneAfterTheOther:
         images = x.view(-1, 1, 28, 28)
         scores = torch.zeros_like(z)
         for module, adam in zip(self.modules, self.adams, strict=True):
-            target = losses.gradient("softmax", scores, z, 0.0)
+            target = loss_gradient("softmax", scores, z, 0.0)
             adam.zero_grad(set_to_none=True)
             vote = module(images)
             (target - vote).square().sum(-1).mean().backward()

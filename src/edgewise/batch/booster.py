@@ -1,24 +1,66 @@
-"""What all batch boosters share towards their users: inputs, weighted votes, predictions, stages."""
+"""A weighted vote of weak learners: how it grows in training, and how it predicts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from edgewise.batch.cost_tree import CostTree
 from edgewise.batch.inputs import Examples, check_whole, in_columns, read_examples, read_rows, unchanged_on_error
-from edgewise.batch.weak_learners import WeakLearners, encoded, votes
+from edgewise.batch.weak_learners import CostTree, WeakLearners, encoded, votes
 from edgewise.data.table import Table
 from edgewise.parameters import Saveable
-from edgewise.theory.cost_matrices import add_votes
+from edgewise.theory.cost_matrices import add_votes, lead, tally
 
 # Leaves of the default learner: on most sets the error falls little beyond (docs/batch.md, error by leaves).
 DEFAULT_LEAVES = 32
+
+
+class Round(NamedTuple):
+    """A weak learner fitted to a cost matrix C, and what its votes cost."""
+
+    learner: Any
+    votes: np.ndarray
+    paid: float  # C . 1_h
+    right: float  # C . 1_y
+    total: float  # sum of C
+    missed: float  # the part of C . 1_h that wrong votes paid
+    n_wrong: int
+
+
+class Training:
+    """The vote on the training rows as it grows, and what `fit` keeps of every round."""
+
+    def __init__(self, examples: Examples, learners: WeakLearners) -> None:
+        self.labels, self.weights, self.k = examples.labels, examples.weights, examples.classes.size
+        self.scores = np.zeros((self.labels.size, self.k))
+        self.learners: list[Any] = []
+        self.learner_weights: list[float] = []
+        self.edges: list[float] = []
+        self.errors: list[float] = []
+        self._leaders = np.zeros(self.labels.size, np.int64)
+        self._weak = learners
+        self._rows = learners.prepare(examples.table, examples.weights if examples.weighted else None)
+
+    def ask(self, costs: np.ndarray) -> Round:
+        """A new weak learner for these costs, not yet part of the vote."""
+        learner = self._weak.fit(self._rows, costs)
+        voted = votes(learner, self._rows, *self.scores.shape)
+        return Round(learner, voted, *tally(costs, self.labels, voted))
+
+    def add(self, asked: Round, edge: float, weight: float) -> None:
+        """Let the learner vote with this weight."""
+        self.learners.append(asked.learner)
+        self.edges.append(edge)
+        self.learner_weights.append(weight)
+        add_votes(self.scores, asked.votes, weight)
+        lead(self.scores, asked.votes, self._leaders)
+        self.errors.append(min(float(self.weights[self._leaders != self.labels].sum()), 1.0))
 
 
 class BatchBooster(Saveable, ClassifierMixin, BaseEstimator):
@@ -35,26 +77,25 @@ class BatchBooster(Saveable, ClassifierMixin, BaseEstimator):
     classes_: np.ndarray
     estimators_: list[Any]
     estimator_weights_: np.ndarray
+    edges_: np.ndarray
+    train_errors_: np.ndarray
+    stopped_: str
 
-    # -- what a booster adds ---------------------------------------------------------------------------------------
-
-    def _boost(self, examples: Examples, learners: WeakLearners, X: Any) -> None:
-        """Play the rounds: set what the run leaves behind."""
+    def _boost(self, training: Training) -> None:
+        """Add the rounds to `training`; set the attributes that only this booster has."""
         raise TypeError(f"{type(self).__name__} does not say how it boosts")
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         """[n, k] from scores. Where the loss is exponential in the pairwise differences, as here, its expectation is
         least at scores of log(p) / 2, so that p is the softmax of twice the scores."""
-        return softmax(2.0 * scores)
+        return softmax(2.0 * scores, axis=1)
 
     def _check(self) -> None:
         check_whole("n_estimators", self.n_estimators, 1)
 
-    # -- learning and predicting -----------------------------------------------------------------------------------
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Boost on these examples. X is anything that `edgewise.as_table` takes; weights scale the rows of the cost
-        matrix, and errors and bounds then speak of the weighted training error.
+        """Boost on these examples. Weights scale the rows of the cost matrix, and errors and bounds are then those of
+        the weighted training error.
 
         Parameters
         ----------
@@ -69,10 +110,11 @@ class BatchBooster(Saveable, ClassifierMixin, BaseEstimator):
         learners = WeakLearners(self._learner(), check_random_state(self.random_state))
         with unchanged_on_error(self):
             examples = read_examples(self, X, y, sample_weight)
-            rows = learners.prepare(examples.table, examples.weights if examples.weighted else None)
-            self._boost(examples, learners, rows)
-            self.classes_ = examples.classes
-            self.features_ = examples.table.features
+            training = Training(examples, learners)
+            self._boost(training)
+            self.estimators_, self.estimator_weights_ = training.learners, np.array(training.learner_weights)
+            self.edges_, self.train_errors_ = np.array(training.edges), np.array(training.errors)
+            self.classes_, self.features_ = examples.classes, examples.table.features
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -88,8 +130,7 @@ class BatchBooster(Saveable, ClassifierMixin, BaseEstimator):
         array
             The labels [n].
         """
-        best = self._scores(X).argmax(axis=1)
-        return self.classes_[best]
+        return self.classes_[self._scores(X).argmax(axis=1)]
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Weighted votes [n, k]; for two classes, second minus first, as in scikit-learn.
@@ -126,26 +167,20 @@ class BatchBooster(Saveable, ClassifierMixin, BaseEstimator):
         iterator of arrays
             Labels [n], once for each round.
         """
-        for scores in self._staged_scores(self._rows(X)):
+        for scores in self._staged_scores(X):
             yield self.classes_[scores.argmax(axis=1)]
-
-    # -- inside ----------------------------------------------------------------------------------------------------
 
     def _learner(self) -> Any:
         return CostTree(DEFAULT_LEAVES) if self.estimator is None else self.estimator
 
-    def _rows(self, X: Any) -> Table:
-        check_is_fitted(self, "estimators_")
-        return in_columns(read_rows(self, X, reset=False), self.features_)
-
     def _scores(self, X: Any) -> np.ndarray:
-        scores = np.zeros(0)
-        for scores in self._staged_scores(self._rows(X)):  # noqa: B007
-            pass
+        *_, scores = self._staged_scores(X)
         return scores
 
-    def _staged_scores(self, table: Table) -> Iterator[np.ndarray]:
+    def _staged_scores(self, X: Any) -> Iterator[np.ndarray]:
         """f_t, eq. (1), after each round: one array that changes."""
+        check_is_fitted(self, "estimators_")
+        table: Table = in_columns(read_rows(self, X, reset=False), self.features_)
         scores = np.zeros((len(table), self.classes_.size))
         rows = encoded(self.estimators_[0], table)
         for learner, weight in zip(self.estimators_, self.estimator_weights_, strict=True):
@@ -157,9 +192,3 @@ class BatchBooster(Saveable, ClassifierMixin, BaseEstimator):
         learner = get_tags(self._learner()).input_tags
         tags.input_tags.allow_nan, tags.input_tags.categorical = learner.allow_nan, learner.categorical
         return tags
-
-
-def softmax(scores: np.ndarray) -> np.ndarray:
-    """exp(scores) as shares of their sum, row by row."""
-    exps = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return exps / exps.sum(axis=1, keepdims=True)

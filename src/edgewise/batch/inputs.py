@@ -14,6 +14,8 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d, validat
 
 from edgewise.data.table import Feature, Table, as_table, recode
 
+TEXT_OR_NUMBER = (str, Real, type(None))
+
 
 class Examples(NamedTuple):
     """Training rows of positive weight."""
@@ -109,17 +111,11 @@ def check_whole(name: str, value: Any, least: int, most: int | None = None) -> N
 
 def _has_text(X: Any) -> bool:
     """Whether X is an array or list with text among its cells, and nothing but text, numbers and None."""
-    if hasattr(X, "toarray"):
-        return False
-    if isinstance(X, np.ndarray) and X.dtype.kind not in "OU":
+    if hasattr(X, "toarray") or (isinstance(X, np.ndarray) and X.dtype.kind not in "OU"):
         return False
     try:
         cells = np.asarray(X, dtype=object)
     except ValueError:
         return False
-    if cells.ndim != 2:
-        return False
-    flat = cells.ravel()
-    return any(isinstance(cell, str) for cell in flat) and all(
-        cell is None or isinstance(cell, str | Real) for cell in flat
-    )
+    kinds = set(map(type, cells.ravel())) if cells.ndim == 2 else set()
+    return any(issubclass(kind, str) for kind in kinds) and all(issubclass(kind, TEXT_OR_NUMBER) for kind in kinds)

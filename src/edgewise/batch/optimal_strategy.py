@@ -23,13 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.batch.booster import BatchBooster
-from edgewise.batch.inputs import Examples
-from edgewise.batch.weak_learners import WeakLearners, votes
+from edgewise.batch.booster import BatchBooster, Training
 from edgewise.theory.cost_matrices import (
-    add_votes,
     first_costs,
-    lead,
     pairwise_step,
     potential_mass,
     prescribed_costs,
@@ -69,11 +65,8 @@ class OptimalStrategy(BatchBooster):
         As in `AdaBoostMM`.
     """
 
-    edges_: np.ndarray
     met_: np.ndarray
     potentials_: np.ndarray
-    train_errors_: np.ndarray
-    stopped_: str
 
     def __init__(
         self,
@@ -109,43 +102,31 @@ class OptimalStrategy(BatchBooster):
             if not (np.isfinite(alphas) & (alphas > 0.0)).all():
                 raise ValueError(f"weights={self.weights!r}: weights of votes are finite and above 0")
 
-    def _boost(self, examples: Examples, learners: WeakLearners, X: Any) -> None:
-        labels, weights, k = examples.labels, examples.weights, examples.classes.size
-        asked = _per_round("edge", self.edge, self.n_estimators)
+    def _boost(self, training: Training) -> None:
+        asked_edges = _per_round("edge", self.edge, self.n_estimators)
         play: _ZeroOne | _Exponential
         if self.loss == "zero_one":
-            play = _ZeroOne(labels, weights, k, self.n_estimators, asked[0])
+            play = _ZeroOne(training, self.n_estimators, asked_edges[0])
         else:
-            alphas = np.array([best_weight(k, edge) for edge in asked])
+            alphas = np.array([best_weight(training.k, edge) for edge in asked_edges])
             if self.weights is not None:
                 alphas = _per_round("weights", self.weights, self.n_estimators)
-            play = _Exponential(labels, weights, k, asked, alphas)
-        scores, leaders = np.zeros((labels.size, k)), np.zeros(labels.size, np.int64)
-        fitted: list[Any] = []
-        edges: list[float] = []
-        errors: list[float] = []
-        potentials = [play.potential(scores)]
+            play = _Exponential(training, asked_edges, alphas)
+        potentials = [play.potential(0)]
         stopped = "rounds"
         for t in range(self.n_estimators):
-            costs = play.costs(t, scores)
-            if fitted and not costs.any():
+            costs = play.costs(t)
+            if t > 0 and not costs.any():
                 stopped = "decided"
                 break
-            learner = learners.fit(X, costs)
-            voted = votes(learner, X, labels.size, k)
-            paid, right, total, _, _ = tally(costs, labels, voted)
-            blind = total / k - right
-            edges.append(1.0 - (paid - right) / blind if blind > 0.0 else 1.0)
-            fitted.append(learner)
-            add_votes(scores, voted, play.alphas[t])
-            lead(scores, voted, leaders)
-            errors.append(min(float(weights[leaders != labels].sum()), 1.0))
-            play.step(t, voted)
-            potentials.append(play.potential(scores))
-        self.estimators_, self.stopped_ = fitted, stopped
-        self.estimator_weights_ = play.alphas[: len(fitted)]
-        self.edges_, self.met_ = np.array(edges), np.array(edges) >= asked[: len(fitted)]
-        self.train_errors_, self.potentials_ = np.array(errors), np.array(potentials)
+            asked = training.ask(costs)
+            blind = asked.total / training.k - asked.right
+            edge = 1.0 - (asked.paid - asked.right) / blind if blind > 0.0 else 1.0
+            training.add(asked, edge, play.alphas[t])
+            play.step(t, asked.votes)
+            potentials.append(play.potential(t + 1))
+        self.stopped_, self.potentials_ = stopped, np.array(potentials)
+        self.met_ = np.array(training.edges) >= asked_edges[: len(training.edges)]
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         """0-1 loss: shares of the votes. Exponential: as for `AdaBoostMM`."""
@@ -157,39 +138,39 @@ class OptimalStrategy(BatchBooster):
 class _ZeroOne:
     """Theorem 5 with the 0-1 loss: costs are potentials of the states after each vote."""
 
-    def __init__(self, labels: np.ndarray, weights: np.ndarray, k: int, rounds: int, edge: float) -> None:
-        self.labels, self.weights = labels, weights
+    def __init__(self, training: Training, rounds: int, edge: float) -> None:
+        self.training, self.rounds = training, rounds
         self.alphas = np.ones(rounds)
-        self.to_go = rounds
-        self._tables = zero_one_potentials(k, rounds, edge)
-        self._costs = np.zeros((labels.size, k))
+        self._tables = zero_one_potentials(training.k, rounds, edge)
+        self._costs = np.zeros_like(training.scores)
 
-    def costs(self, t: int, scores: np.ndarray) -> np.ndarray:
-        zero_one_costs(self._tables, self.to_go - 1, scores, self.labels, self.weights, self._costs)
+    def costs(self, t: int) -> np.ndarray:
+        data, to_go = self.training, self.rounds - t - 1
+        zero_one_costs(self._tables, to_go, data.scores, data.labels, data.weights, self._costs)
         return self._costs
 
     def step(self, t: int, voted: np.ndarray) -> None:
-        self.to_go -= 1
+        """Nothing: the scores are all that a state has."""
 
-    def potential(self, scores: np.ndarray) -> float:
-        return float(potential_mass(self._tables, self.to_go, scores, self.labels, self.weights))
+    def potential(self, played: int) -> float:
+        """The average potential after so many rounds."""
+        data = self.training
+        return float(potential_mass(self._tables, self.rounds - played, data.scores, data.labels, data.weights))
 
 
 class _Exponential:
     """Equation (6): the pairwise costs (7) of the scores so far, times factors of the weight of the coming vote."""
 
-    def __init__(self, labels: np.ndarray, weights: np.ndarray, k: int, edges: np.ndarray, alphas: np.ndarray) -> None:
-        self.labels = labels
-        self.alphas = alphas
-        self._pairwise = first_costs(labels, weights, k, 1.0 - k, 1.0)
+    def __init__(self, training: Training, edges: np.ndarray, alphas: np.ndarray) -> None:
+        k, self.labels, self.alphas = training.k, training.labels, alphas
+        self._pairwise = first_costs(self.labels, training.weights, k, 1.0 - k, 1.0)
         self._costs = np.zeros_like(self._pairwise)
         # log of the product of kappa over the rounds to go, from the first round on
         growths = np.log([kappa(k, edge, alpha) for edge, alpha in zip(edges, alphas, strict=True)])
         self._to_come = np.append(np.cumsum(growths[::-1])[::-1], 0.0)
-        self._round = 0
         self._log_scale = 0.0  # the matrix is kept at a mass of about 1
 
-    def costs(self, t: int, scores: np.ndarray) -> np.ndarray:
+    def costs(self, t: int) -> np.ndarray:
         alpha = self.alphas[t]
         prescribed_costs(self._pairwise, self.labels, math.expm1(alpha), -math.expm1(-alpha), self._costs)
         return self._costs
@@ -198,11 +179,10 @@ class _Exponential:
         alpha, mass = self.alphas[t], self._mass()
         pairwise_step(self._pairwise, self.labels, voted, math.exp(alpha), math.exp(-alpha), 1.0 / mass)
         self._log_scale += math.log(mass)
-        self._round += 1
 
-    def potential(self, scores: np.ndarray) -> float:
+    def potential(self, played: int) -> float:
         """Lemma 1 with a sequence of edges: the loss times the product of kappa over the rounds to go."""
-        return self._mass() * math.exp(self._log_scale + self._to_come[self._round])
+        return self._mass() * math.exp(self._log_scale + self._to_come[played])
 
     def _mass(self) -> float:
         """Weighted sum over examples and wrong labels of exp(f_l - f_y), up to the scale."""

@@ -16,9 +16,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from edgewise.neural import losses
 from edgewise.neural.ensemble import NetworkEnsemble
-from edgewise.neural.rules import Smooth
+from edgewise.neural.rules import Smooth, loss_gradient
 from edgewise.neural.weak_networks import WeakNetwork
 
 UPDATE_UNITS = 2
@@ -84,7 +83,7 @@ class BatchBoostedNetworks:
             self.adam_step,
             self.x.device,
         )
-        target = -losses.gradient(self.loss, self.scores, self.z, self.regularization)
+        target = -loss_gradient(self.loss, self.scores, self.z, self.regularization)
         self.learners.append(learner)
         rows = len(self.x) // self.batch_size * self.batch_size
         best, waited = float("inf"), 0

@@ -7,20 +7,80 @@ of its own.
 
 On a GPU a step is many short kernels, and launching them one by one from Python takes longer than running them: the
 step is recorded once as a CUDA graph and replayed. Mini-batches are gathered on the device.
+
+The parameters of the networks are stacked. The first layer of every network sees the same input, so the N first layers
+are one wide layer; the second layers see each its own hidden units: one batched matrix multiplication over N. Each
+parameter starts as PyTorch's `Linear` and `Conv2d` start it: uniform in +-1/sqrt(inputs of the unit).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
-from edgewise.neural import losses
-from edgewise.neural.rules import Residual, Smooth
+from edgewise.neural.rules import Residual, Smooth, loss_gradient
+
+if TYPE_CHECKING:
+    from edgewise.neural.weak_networks import ConvolutionNetwork, DenseNetwork
 
 # Steps run as usual before one is recorded: libraries choose their kernels, and Adam allocates its moments.
 WARM_STEPS = 3
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "sigmoid": torch.sigmoid,
+    "tanh": torch.tanh,
+    "leaky_relu": nn.functional.leaky_relu,
+}
+
+
+def uniform(shape: tuple[int, ...], fan_in: int, generator: torch.Generator) -> nn.Parameter:
+    """First weights, or biases, of units with so many inputs."""
+    bound = fan_in**-0.5
+    return nn.Parameter(torch.empty(shape).uniform_(-bound, bound, generator=generator))
+
+
+class DenseNetworks(nn.Module):
+    """N networks of two layers: d inputs, h hidden units, m outputs each."""
+
+    def __init__(self, kind: DenseNetwork, n: int, n_inputs: int, n_outputs: int, generator: torch.Generator) -> None:
+        super().__init__()
+        hidden, self.activation = kind.hidden, ACTIVATIONS[kind.activation]
+        self.weight_in = uniform((n, n_inputs, hidden), n_inputs, generator)
+        self.bias_in = uniform((n, 1, hidden), n_inputs, generator)
+        self.weight_out = uniform((n, hidden, n_outputs), hidden, generator)
+        self.bias_out = uniform((n, 1, n_outputs), hidden, generator)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Outputs [N, rows, m] for rows [rows, d]."""
+        hidden = self.activation(torch.baddbmm(self.bias_in, x.expand(len(self.weight_in), -1, -1), self.weight_in))
+        return torch.baddbmm(self.bias_out, hidden, self.weight_out)
+
+
+class ConvolutionNetworks(nn.Module):
+    """N networks of a convolution, an activation and a linear layer; a row is an image, channel by channel."""
+
+    def __init__(
+        self, kind: ConvolutionNetwork, n: int, n_inputs: int, n_outputs: int, generator: torch.Generator
+    ) -> None:
+        super().__init__()
+        (depth, height, width), kernel = kind.image, kind.kernel
+        places = ((height - kernel) // kind.stride + 1) * ((width - kernel) // kind.stride + 1)
+        fan_in, hidden = depth * kernel * kernel, kind.channels * places
+        self.image, self.stride, self.n_networks = kind.image, kind.stride, n
+        self.activation = ACTIVATIONS[kind.activation]
+        self.weight_in = uniform((n * kind.channels, depth, kernel, kernel), fan_in, generator)
+        self.bias_in = uniform((n * kind.channels,), fan_in, generator)
+        self.weight_out = uniform((n, hidden, n_outputs), hidden, generator)
+        self.bias_out = uniform((n, 1, n_outputs), hidden, generator)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Outputs [N, rows, m] for rows [rows, depth * height * width]."""
+        images = x.view(-1, *self.image)
+        maps = nn.functional.conv2d(images, self.weight_in, self.bias_in, stride=self.stride)
+        hidden = self.activation(maps).view(len(x), self.n_networks, -1).transpose(0, 1)
+        return torch.baddbmm(self.bias_out, hidden, self.weight_out)
 
 
 class NetworkEnsemble:
@@ -37,9 +97,8 @@ class NetworkEnsemble:
         device: torch.device,
         record: bool = True,
     ) -> None:
-        self.networks = networks.to(device)
+        self.networks, self.device = networks.to(device), device
         self.rule, self.loss, self.regularization = rule, loss, regularization
-        self.device = device
         recorded = record and device.type == "cuda"
         # A recorded step reads Adam's step size from the device, where it can be changed.
         size: Any = torch.tensor(adam_step, device=device) if recorded else adam_step
@@ -62,7 +121,7 @@ class NetworkEnsemble:
         votes = self.networks(x)
         said = votes.detach()
         sums = self.rule.partial_sums(said)
-        targets = self.rule.targets(said, sums, lambda y: losses.gradient(self.loss, y, z, self.regularization))
+        targets = self.rule.targets(said, sums, lambda y: loss_gradient(self.loss, y, z, self.regularization))
         missed = (targets - votes).square().sum(-1)
         missed.mean(1).sum().backward()
         self.adam.step()

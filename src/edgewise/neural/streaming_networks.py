@@ -11,30 +11,21 @@ makes a shorter one, so unlike with trees it matters where a stream is cut (mult
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from edgewise.data.feature_names import check_names, check_width, has_names
-from edgewise.data.table import Feature, as_table
-from edgewise.data.targets import first_classes, known_classes, label_array
+from edgewise.data.table import Feature, Table, as_table, recode
+from edgewise.data.targets import first_classes, known_classes, label_array, label_codes, target_array
 from edgewise.estimator import Estimator
-from edgewise.neural.inputs import class_targets, design, real_targets
-from edgewise.neural.torch_extra import device_of, load_torch
+from edgewise.neural import device_of, load_torch
 from edgewise.neural.weak_networks import DenseNetwork, WeakNetwork, positive
 from edgewise.parameters import Saveable
 
 RULES = ("smooth", "residual")
-
-
-class Inputs(NamedTuple):
-    """Rows as networks take them, and the columns they were read with."""
-
-    rows: np.ndarray
-    features: tuple[Feature, ...]
-    named: bool  # whether the columns came with names
 
 
 class StreamingNetworks(Saveable, Estimator):
@@ -48,7 +39,7 @@ class StreamingNetworks(Saveable, Estimator):
     rows_: int
     _ensemble: Any  # a NetworkEnsemble
     _features: tuple[Feature, ...]
-    _named: bool
+    _named: bool = True  # whether the columns came with names; the first files do not say
 
     def __init__(
         self,
@@ -79,7 +70,53 @@ class StreamingNetworks(Saveable, Estimator):
         self.device = device
         self.random_state = random_state
 
-    # -- what can be seen ------------------------------------------------------------------------------------------
+    # -- learning and predicting -----------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Forget everything, then learn these rows, shuffled, `epochs` times.
+
+        Parameters are those of `partial_fit`.
+        """
+        return self._anew(lambda fresh: fresh._learn(X, y, shuffled=True))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predictions: labels, of equals the first; or numbers, [rows] if the targets learned were, else [rows, m].
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        array
+            Predictions, [n] or [n, m].
+        """
+        return self._answers(self._scores(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R^2 of `predict` for numbers, its accuracy for labels.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+        y : array
+            Targets, [n] or [n, m], or the label of each row.
+        sample_weight : array, optional
+            The weight of each row; 1 by default.
+
+        Returns
+        -------
+        float
+            R^2, or the share of rows whose prediction is right.
+        """
+        predicted = self.predict(X)
+        if self._task == "classifier":
+            return float(np.average(predicted == np.asarray(y), weights=sample_weight))
+        from sklearn.metrics import r2_score
+
+        return float(r2_score(y, predicted, sample_weight=sample_weight))
 
     @property
     def feature_names_in_(self) -> np.ndarray:
@@ -94,6 +131,20 @@ class StreamingNetworks(Saveable, Estimator):
         """The edge of each learner over all rows learned (Definition 4.1)."""
         self._started()
         return self._ensemble.edges.cpu().numpy()
+
+    # -- what a task adds ------------------------------------------------------------------------------------------
+
+    def _targets(self, y: Any, n: int, classes: Any) -> tuple[np.ndarray, dict[str, Any]]:
+        """Targets [n, m] as the loss takes them, and the attributes that are known once they are learned."""
+        raise TypeError(f"{type(self).__name__} does not say what it learns")
+
+    def _answers(self, scores: np.ndarray) -> np.ndarray:
+        """Predictions from scores [n, m]."""
+        raise TypeError(f"{type(self).__name__} does not say what it predicts")
+
+    def _loss(self, n_outputs: int) -> str:
+        """The name of the loss among those of `edgewise.neural.rules`."""
+        return self.LOSSES[0] if self.loss is None else self.loss
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
@@ -119,32 +170,29 @@ class StreamingNetworks(Saveable, Estimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = False
+        tags.target_tags.multi_output = self._task == "regressor"
         return tags
 
-    def _inputs(self, X: Any) -> Inputs:
+    def _design(self, X: Any) -> tuple[np.ndarray, tuple[Feature, ...], bool]:
+        """Rows as networks take them, the columns they were read with, and whether these have names."""
         table, named = as_table(X), has_names(X)
         if not hasattr(self, "_ensemble"):
             check_width(table)
-            return Inputs(design(table, table.features), table.features, named)
+            return design(table, table.features), table.features, named
         names = [feature.name for feature in self._features]
         check_names(type(self).__name__, names, self._named, table.feature_names, named)
-        return Inputs(design(table, self._features), self._features, self._named)
+        return design(table, self._features), self._features, self._named
 
     def _begin(self, n_inputs: int, n_outputs: int) -> Any:
         """A fresh ensemble, which is not kept here."""
-        from edgewise.neural import losses
         from edgewise.neural.ensemble import NetworkEnsemble
-        from edgewise.neural.rules import Residual, Smooth
+        from edgewise.neural.rules import Residual, Smooth, loss_convexity
 
         network = DenseNetwork() if self.estimator is None else self.estimator
         network.check(n_inputs)
         loss = self._loss(n_outputs)
-        convexity = losses.convexity(loss, self.regularization)
-        if self.rule == "smooth":
-            rule: Smooth | Residual = Smooth(self.learning_rate)
-        elif convexity > 0:
-            rule = Residual(convexity, self.radius)
-        else:
+        convexity = loss_convexity(loss, self.regularization)
+        if self.rule == "residual" and not convexity > 0:
             raise ValueError(
                 f'regularization={self.regularization!r}: rule="residual" takes steps 1/(lambda i), and without '
                 f"regularization the {loss} loss has lambda = 0"
@@ -152,20 +200,18 @@ class StreamingNetworks(Saveable, Estimator):
         return NetworkEnsemble(
             network.build(self.n_estimators, n_inputs, n_outputs, self.random_state),
             self.n_estimators,
-            rule,
+            Smooth(self.learning_rate) if self.rule == "smooth" else Residual(convexity, self.radius),
             loss,
             self.regularization,
             self.adam_step,
             device_of(self.device),
         )
 
-    def _loss(self, n_outputs: int) -> str:
-        """The name of the loss among those of `edgewise.neural.losses`."""
-        return self.LOSSES[0] if self.loss is None else self.loss
-
-    def _learn(self, inputs: Inputs, targets: np.ndarray, shuffled: bool) -> np.ndarray:
-        """Learn checked rows, in order or `epochs` times shuffled; the last predictions made before learning."""
-        rows, features, named = inputs
+    def _learn(self, X: Any, y: Any, classes: Any = None, *, shuffled: bool = False) -> np.ndarray:
+        """Check rows, then learn them in order or `epochs` times shuffled; the scores before learning each last."""
+        self._check()
+        rows, features, named = self._design(X)
+        targets, learned = self._targets(y, len(rows), classes)
         if shuffled and len(rows) == 0:
             raise ValueError("X has 0 rows: there is nothing to learn from")
         torch = load_torch()
@@ -173,23 +219,26 @@ class StreamingNetworks(Saveable, Estimator):
         ensemble.set_adam_step(self.adam_step)
         x, z = (torch.from_numpy(array).to(ensemble.device) for array in (rows, targets))
         guesses = torch.zeros_like(z)
-        chance = torch.Generator(ensemble.device).manual_seed(self.random_state)
-        for _ in range(self.epochs if shuffled else 1):
+        generator = torch.Generator(ensemble.device).manual_seed(self.random_state)
+        epochs = self.epochs if shuffled else 1
+        for _ in range(epochs):
             if shuffled:
-                order = torch.randperm(len(x), generator=chance, device=ensemble.device)
+                order = torch.randperm(len(x), generator=generator, device=ensemble.device)
             else:
                 order = torch.arange(len(x), device=ensemble.device)
             for batches in in_batches(order, self.batch_size):
                 ensemble.learn(x, z, batches, guesses)
         self._ensemble, self._features, self._named = ensemble, features, named
         self.n_features_in_ = len(features)
-        self.rows_ = getattr(self, "rows_", 0) + len(rows) * (self.epochs if shuffled else 1)
+        self.rows_ = getattr(self, "rows_", 0) + len(rows) * epochs
+        vars(self).update(learned)
         return guesses.cpu().numpy().astype(np.float64)
 
     def _scores(self, X: Any) -> np.ndarray:
         """Predictions [rows, m] of the loss's scores."""
         self._started()
-        x = load_torch().from_numpy(self._inputs(X).rows).to(self._ensemble.device)
+        rows, _, _ = self._design(X)
+        x = load_torch().from_numpy(rows).to(self._ensemble.device)
         return self._ensemble.predict(x).cpu().numpy().astype(np.float64)
 
 
@@ -241,7 +290,7 @@ class StreamingNetworksRegressor(StreamingNetworks):
         y : array
             Targets, [n] or [n, m].
         """
-        self._run(X, y, shuffled=False)
+        self._learn(X, y)
         return self
 
     def prequential(self, X: Any, y: Any) -> np.ndarray:
@@ -254,71 +303,19 @@ class StreamingNetworksRegressor(StreamingNetworks):
         array
             Predictions, each made before its mini-batch was learned.
         """
-        return self._in_shape(self._run(X, y, shuffled=False))
+        return self._answers(self._learn(X, y))
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Forget everything, then learn these rows, shuffled, `epochs` times.
-
-        Parameters are those of `partial_fit`.
-        """
-        return self._anew(lambda fresh: fresh._run(X, y, shuffled=True))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R^2 of `predict`, as scikit-learn has it.
-
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            Targets, [n] or [n, m].
-        sample_weight : array, optional
-            The weight of each row; 1 by default.
-
-        Returns
-        -------
-        float
-            R^2.
-        """
-        from sklearn.metrics import r2_score
-
-        return float(r2_score(y, self.predict(X), sample_weight=sample_weight))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Predictions: [rows] if the targets learned were, else [rows, m].
-
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-
-        Returns
-        -------
-        array
-            Predictions, [n] or [n, m].
-        """
-        return self._in_shape(self._scores(X))
-
-    def _in_shape(self, scores: np.ndarray) -> np.ndarray:
-        return scores[:, 0] if self._flat else scores
-
-    def _run(self, X: Any, y: Any, shuffled: bool) -> np.ndarray:
-        self._check()
-        inputs = self._inputs(X)
-        targets = real_targets(y, len(inputs.rows))
-        flat = np.asarray(y).ndim == 1
-        if hasattr(self, "_ensemble") and (flat, targets.shape[1]) != (self._flat, self._width):
+    def _targets(self, y: Any, n: int, classes: Any) -> tuple[np.ndarray, dict[str, Any]]:
+        targets = np.ascontiguousarray(target_array(y, n), dtype=np.float32)
+        shape = {"_flat": np.asarray(y).ndim == 1, "_width": targets.shape[1]}
+        if hasattr(self, "_ensemble") and shape != {"_flat": self._flat, "_width": self._width}:
             raise ValueError(
                 f"y has shape {np.asarray(y).shape}: this model was started with {self._width} targets per row"
             )
-        guesses = self._learn(inputs, targets, shuffled)
-        self._flat, self._width = flat, targets.shape[1]
-        return guesses
+        return targets, shape
+
+    def _answers(self, scores: np.ndarray) -> np.ndarray:
+        return scores[:, 0] if self._flat else scores
 
 
 class StreamingNetworksClassifier(StreamingNetworks):
@@ -348,7 +345,7 @@ class StreamingNetworksClassifier(StreamingNetworks):
         classes : array, optional
             All labels that may come; by default those in y. Needed in the first call only.
         """
-        self._run(X, y, classes, shuffled=False)
+        self._learn(X, y, classes)
         return self
 
     def prequential(self, X: Any, y: Any, *, classes: Any = None) -> np.ndarray:
@@ -361,48 +358,7 @@ class StreamingNetworksClassifier(StreamingNetworks):
         array
             The labels [n], each predicted before its mini-batch was learned.
         """
-        return self._labels(self._run(X, y, classes, shuffled=False))
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Forget everything, then learn these rows, shuffled, `epochs` times.
-
-        Parameters are those of `partial_fit`.
-        """
-        return self._anew(lambda fresh: fresh._run(X, y, None, shuffled=True))
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The label of each row; the first of equals.
-
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-
-        Returns
-        -------
-        array
-            The labels [n].
-        """
-        return self._labels(self._scores(X))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy of `predict`.
-
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            The label of each row.
-        sample_weight : array, optional
-            The weight of each row; 1 by default.
-
-        Returns
-        -------
-        float
-            The share of rows whose prediction is right.
-        """
-        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+        return self._answers(self._learn(X, y, classes))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores [rows, k]; for two classes [rows], above 0 for the second.
@@ -427,13 +383,14 @@ class StreamingNetworksClassifier(StreamingNetworks):
         array
             Probabilities [n, k], in the order of `classes_`.
         """
+        from scipy.special import softmax
+
         scores = self._scores(X)
         if self.classes_.size == 2:
             scores = np.hstack([np.zeros_like(scores), scores])
-        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return powers / powers.sum(axis=1, keepdims=True)
+        return softmax(scores, axis=1)
 
-    def _labels(self, scores: np.ndarray) -> np.ndarray:
+    def _answers(self, scores: np.ndarray) -> np.ndarray:
         codes = (scores[:, 0] > 0).astype(np.int64) if self.classes_.size == 2 else scores.argmax(axis=1)
         return self.classes_[codes]
 
@@ -445,14 +402,34 @@ class StreamingNetworksClassifier(StreamingNetworks):
             raise ValueError(f"loss='hinge': for two classes only, and there are {n_outputs}")
         return "softmax"
 
-    def _run(self, X: Any, y: Any, classes: Any, shuffled: bool) -> np.ndarray:
-        self._check()
-        inputs = self._inputs(X)
-        labels = label_array(y, len(inputs.rows))
+    def _targets(self, y: Any, n: int, classes: Any) -> tuple[np.ndarray, dict[str, Any]]:
+        labels = label_array(y, n)
         known = known_classes(self, classes) if hasattr(self, "_ensemble") else first_classes(classes, labels)
-        guesses = self._learn(inputs, class_targets(labels, len(labels), known), shuffled)
-        self.classes_ = known
-        return guesses
+        return class_targets(labels, n, known), {"classes_": known}
+
+
+def design(table: Table, features: Sequence[Feature]) -> np.ndarray:
+    """Rows as float32, a nominal feature as one column per category of `features` (a category unknown there: all 0)."""
+    table = recode(table, features)
+    columns = []
+    for feature, column in zip(features, table.values.T, strict=True):
+        if feature.categories is None:
+            bad = np.flatnonzero(~np.isfinite(column))
+            if bad.size:
+                found = "NaN" if np.isnan(column[bad[0]]) else column[bad[0]]
+                raise ValueError(f"X has {found} in row {bad[0]}, column {feature.name!r}: networks need numbers")
+            columns.append(column[:, None])
+        else:
+            columns.append(column[:, None] == np.arange(len(feature.categories)))
+    return np.ascontiguousarray(np.hstack(columns), dtype=np.float32)
+
+
+def class_targets(y: Any, rows: int, classes: np.ndarray) -> np.ndarray:
+    """Labels as float32: +-1 [rows, 1] for two classes (the second is +1), one-hot [rows, k] for more."""
+    codes = label_codes(label_array(y, rows), classes)
+    if classes.size == 2:
+        return (2.0 * codes - 1.0).astype(np.float32)[:, None]
+    return (codes[:, None] == np.arange(classes.size)).astype(np.float32)
 
 
 def in_batches(order: Any, batch_size: int) -> Iterator[Any]:

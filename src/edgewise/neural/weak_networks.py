@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from edgewise.parameters import Parameterized
 
@@ -13,26 +13,61 @@ if TYPE_CHECKING:
 ACTIVATIONS = ("sigmoid", "tanh", "leaky_relu")
 
 
-class WeakNetwork(Protocol):
-    """A kind of network: checks itself against the inputs, and builds N of its kind as one module."""
-
-    def check(self, n_inputs: int) -> None: ...
-
-    def build(self, n_networks: int, n_inputs: int, n_outputs: int, seed: int) -> nn.Module: ...
-
-
 def positive(name: str, value: Any) -> None:
-    """Refuse what is not a whole number of at least 1."""
+    """ValueError unless `value` is a whole number of at least 1."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise ValueError(f"{name}={value!r}: expected a whole number, at least 1")
 
 
-def _check_activation(activation: Any) -> None:
-    if activation not in ACTIVATIONS:
-        raise ValueError(f"activation={activation!r}: expected one of {', '.join(ACTIVATIONS)}")
+class WeakNetwork(Parameterized):
+    """A kind of network: checks itself against the inputs, and builds N of its kind as one module."""
+
+    activation: str
+
+    def check(self, n_inputs: int) -> None:
+        """Raise ValueError for a setting that is not allowed, or does not fit the input.
+
+        Parameters
+        ----------
+        n_inputs : int
+            Columns of the input.
+        """
+        self._check_sizes(n_inputs)
+        if self.activation not in ACTIVATIONS:
+            raise ValueError(f"activation={self.activation!r}: expected one of {', '.join(ACTIVATIONS)}")
+
+    def build(self, n_networks: int, n_inputs: int, n_outputs: int, seed: int) -> nn.Module:
+        """N networks of this kind as one module of PyTorch.
+
+        Parameters
+        ----------
+        n_networks : int
+            N.
+        n_inputs : int
+            Columns of the input.
+        n_outputs : int
+            Outputs of each network.
+        seed : int
+            Of the first weights: drawn on the CPU, so that a seed gives the same networks on every device.
+
+        Returns
+        -------
+        torch.nn.Module
+            [rows, inputs] -> [N, rows, outputs].
+        """
+        import torch
+
+        return self._module()(self, n_networks, n_inputs, n_outputs, torch.Generator().manual_seed(int(seed)))
+
+    def _check_sizes(self, n_inputs: int) -> None:
+        raise TypeError(f"{type(self).__name__} does not say which sizes it can have")
+
+    def _module(self) -> Any:
+        """The class of the module that `build` makes."""
+        raise TypeError(f"{type(self).__name__} does not say what it builds")
 
 
-class DenseNetwork(Parameterized):
+class DenseNetwork(WeakNetwork):
     """Two layers: `hidden` units, then linear. `DenseNetwork(1, "sigmoid")` is the paper's for Abalone and A9A.
 
     Parameters
@@ -47,42 +82,16 @@ class DenseNetwork(Parameterized):
         self.hidden = hidden
         self.activation = activation
 
-    def check(self, n_inputs: int) -> None:
-        """Raise ValueError for a setting that is not allowed, or does not fit the input.
-
-        Parameters
-        ----------
-        n_inputs : int
-            Columns of the input.
-        """
+    def _check_sizes(self, n_inputs: int) -> None:
         positive("hidden", self.hidden)
-        _check_activation(self.activation)
 
-    def build(self, n_networks: int, n_inputs: int, n_outputs: int, seed: int) -> nn.Module:
-        """N networks of this kind as one module of PyTorch.
+    def _module(self) -> Any:
+        from edgewise.neural.ensemble import DenseNetworks
 
-        Parameters
-        ----------
-        n_networks : int
-            N.
-        n_inputs : int
-            Columns of the input.
-        n_outputs : int
-            Outputs of each network.
-        seed : int
-            Of the first weights.
-
-        Returns
-        -------
-        torch.nn.Module
-            [rows, inputs] -> [rows, N, outputs].
-        """
-        from edgewise.neural.networks import DenseNetworks, generator
-
-        return DenseNetworks(n_networks, n_inputs, self.hidden, n_outputs, self.activation, generator(seed))
+        return DenseNetworks
 
 
-class ConvolutionNetwork(Parameterized):
+class ConvolutionNetwork(WeakNetwork):
     """A convolution without padding, then linear. The defaults are the paper's learner for MNIST.
 
     With biases in both layers `tanh` makes the same networks as `sigmoid`, since sigmoid(a) = (1 + tanh(a / 2)) / 2;
@@ -116,14 +125,7 @@ class ConvolutionNetwork(Parameterized):
         self.stride = stride
         self.activation = activation
 
-    def check(self, n_inputs: int) -> None:
-        """Raise ValueError for a setting that is not allowed, or does not fit the input.
-
-        Parameters
-        ----------
-        n_inputs : int
-            Columns of the input.
-        """
+    def _check_sizes(self, n_inputs: int) -> None:
         for name in ("channels", "kernel", "stride"):
             positive(name, getattr(self, name))
         if len(self.image) != 3:
@@ -137,36 +139,8 @@ class ConvolutionNetwork(Parameterized):
             )
         if self.kernel > min(height, width):
             raise ValueError(f"kernel={self.kernel}: larger than the image of {height} x {width}")
-        _check_activation(self.activation)
 
-    def build(self, n_networks: int, n_inputs: int, n_outputs: int, seed: int) -> nn.Module:
-        """N networks of this kind as one module of PyTorch.
+    def _module(self) -> Any:
+        from edgewise.neural.ensemble import ConvolutionNetworks
 
-        Parameters
-        ----------
-        n_networks : int
-            N.
-        n_inputs : int
-            Columns of the input.
-        n_outputs : int
-            Outputs of each network.
-        seed : int
-            Of the first weights.
-
-        Returns
-        -------
-        torch.nn.Module
-            [rows, inputs] -> [rows, N, outputs].
-        """
-        from edgewise.neural.networks import ConvolutionNetworks, generator
-
-        return ConvolutionNetworks(
-            n_networks,
-            self.image,
-            self.channels,
-            self.kernel,
-            self.stride,
-            n_outputs,
-            self.activation,
-            generator(seed),
-        )
+        return ConvolutionNetworks

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from edgewise.batch.booster import BatchBooster
-from edgewise.batch.cost_tree import CostTree
-from edgewise.batch.weak_learners import encoded
+from edgewise.batch.weak_learners import CostTree, encoded
 from edgewise.data.table import Feature, Table
 from edgewise.learners.cost_tree.binning import MOST_BINS, Bins
 from edgewise.learners.cost_tree.growing import Tree

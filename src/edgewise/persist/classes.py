@@ -26,12 +26,12 @@ ONLINE = {
     "StreamingGradientBoostingRegressor": "edgewise.models.streaming_gradient_boosting",
 }
 BATCH = {
-    "AdaBoostM1": "edgewise.batch.adaboost_m1",
-    "AdaBoostMH": "edgewise.batch.adaboost_mh",
-    "AdaBoostMM": "edgewise.batch.adaboost_mm",
-    "CostTree": "edgewise.batch.cost_tree",
+    "AdaBoostM1": "edgewise.batch.adaptive",
+    "AdaBoostMH": "edgewise.batch.adaptive",
+    "AdaBoostMM": "edgewise.batch.adaptive",
+    "CostTree": "edgewise.batch.weak_learners",
     "OptimalStrategy": "edgewise.batch.optimal_strategy",
-    "SAMME": "edgewise.batch.samme",
+    "SAMME": "edgewise.batch.adaptive",
 }
 NETWORKS = {
     "StreamingNetworksClassifier": "edgewise.neural.streaming_networks",
@@ -47,7 +47,7 @@ SETTINGS = {
     "BinaryRelevance": "edgewise.learners.linear",
     "Box": "edgewise.theory.projections",
     "ConvolutionNetwork": "edgewise.neural.weak_networks",
-    "CostTree": "edgewise.batch.cost_tree",
+    "CostTree": "edgewise.batch.weak_learners",
     "DenseNetwork": "edgewise.neural.weak_networks",
     "GivenVotes": "edgewise.learners.given_votes",
     "HingeLoss": "edgewise.theory.regression_losses",

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from edgewise.data.table import Feature
+from edgewise.neural import load_torch
 from edgewise.neural.streaming_networks import StreamingNetworks, StreamingNetworksClassifier
-from edgewise.neural.torch_extra import load_torch
 from edgewise.neural.weak_networks import ConvolutionNetwork, DenseNetwork
 from edgewise.persist.checks import sorted_labels, take_plain, true_or_false, whole_number
 from edgewise.persist.values import parts_of

@@ -14,41 +14,27 @@ try:
 except ImportError as absent:
     raise ImportError('edgewise.river needs river: pip install "edgewise[river]"') from absent
 
-from edgewise.models import (
-    ada_bandit,
-    ada_olmr,
-    adaboost_olm,
-    bandit_bbm,
-    bin_bandit,
-    hoeffding_forest,
-    one_vs_all,
-    online_bmr,
-    online_mbbm,
-    oza_boost,
-    streaming_gradient_boosting,
-)
+import edgewise
+from edgewise.river import kinds
 from edgewise.river.adapter import Adapter, adapter
-from edgewise.river.classifier import BoosterClassifier, GradientClassifier, OneVsAllClassifier
-from edgewise.river.multi_label import StreamingMultiLabelClassifier
 from edgewise.river.policy import BoostedPolicy
-from edgewise.river.regressor import StreamingRegressor
 
-KINDS: dict[type, type[Adapter]] = {
-    adaboost_olm.AdaBoostOLM: BoosterClassifier,
-    one_vs_all.AdaOVA: BoosterClassifier,
-    hoeffding_forest.HoeffdingForest: BoosterClassifier,
-    one_vs_all.OneVsAllOLM: OneVsAllClassifier,
-    online_mbbm.OnlineMBBM: BoosterClassifier,
-    oza_boost.OzaBoost: BoosterClassifier,
-    streaming_gradient_boosting.StreamingGradientBoostingClassifier: GradientClassifier,
-    streaming_gradient_boosting.StreamingGradientBoostingRegressor: StreamingRegressor,
-    ada_olmr.AdaOLMR: StreamingMultiLabelClassifier,
-    online_bmr.OnlineBMR: StreamingMultiLabelClassifier,
-    ada_bandit.AdaBandit: BoostedPolicy,
-    bandit_bbm.BanditBBM: BoostedPolicy,
-    bin_bandit.BinBandit: BoostedPolicy,
+KINDS: dict[str, type[Adapter]] = {
+    "AdaBandit": BoostedPolicy,
+    "AdaBoostOLM": kinds.BoosterClassifier,
+    "AdaOLMR": kinds.MultiLabelClassifier,
+    "AdaOVA": kinds.BoosterClassifier,
+    "BanditBBM": BoostedPolicy,
+    "BinBandit": BoostedPolicy,
+    "HoeffdingForest": kinds.BoosterClassifier,
+    "OneVsAllOLM": kinds.OneVsAllClassifier,
+    "OnlineBMR": kinds.MultiLabelClassifier,
+    "OnlineMBBM": kinds.BoosterClassifier,
+    "OzaBoost": kinds.BoosterClassifier,
+    "StreamingGradientBoostingClassifier": kinds.GradientClassifier,
+    "StreamingGradientBoostingRegressor": kinds.Regressor,
 }
-MODELS = {core.__name__: adapter(kind, core) for core, kind in KINDS.items()}
+MODELS = {name: adapter(kind, getattr(edgewise, name)) for name, kind in KINDS.items()}
 globals().update(MODELS)
 
 __all__ = sorted(MODELS)

@@ -1,15 +1,13 @@
 """Bandit boosters as contextual policies of river.
 
 A policy of river is told which arm was pulled in which context, and its reward; a bandit booster wants to know which
-of its decisions was right. `update` finds the latest decision that pulled this arm in this context. What was pulled
-without a decision (river's burn-in, someone else's pulls) counts in the policy's statistics and is not learned: with
-what probability the booster would have pulled that arm is not known.
+of its decisions was right.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from river import bandit
@@ -17,25 +15,18 @@ from river import bandit
 from edgewise.loop.decisions import Decision
 from edgewise.river.adapter import Adapter
 from edgewise.river.features import plain
-from edgewise.river.late_features import padded
+from edgewise.river.late import padded
 
 
 class BoostedPolicy(Adapter, bandit.base.ContextualPolicy):
     """Features may come late. The arms of the first pull are those of all: a booster of k labels cannot leave one out.
 
-    Parameters
-    ----------
-    seed : int, optional
-        The core's `random_state`.
-    reward_obj : optional
-        As in river's policies. Rewards must be 1 (or True) for right and 0 for wrong.
-    burn_in : int
-        As in river's policies.
-    features : dict, optional
-        Feature name -> `float`, `str` or the list of its categories: the first columns of the model, in this order.
+    `update` is for the latest decision that pulled this arm in this context. What was pulled without a decision
+    (river's burn-in, someone else's pulls) counts in the policy's statistics and is not learned: with what probability
+    the booster would have pulled that arm is not known.
     """
 
-    _additions: ClassVar[dict[str, Any]] = {"reward_obj": None, "burn_in": 0, "features": None}
+    additions = ("reward_obj", "burn_in", "features")
 
     def _open(self, params: dict[str, Any]) -> None:
         super()._open(params)
@@ -70,27 +61,24 @@ class BoostedPolicy(Adapter, bandit.base.ContextualPolicy):
         if reward not in (0, 1):
             raise ValueError(f"reward={reward!r}: a boosted policy learns from right (1) or wrong (0)")
         super().update(arm_id, context, *reward_args, **reward_kwargs)
-        decision = self._decision(arm_id, dict(context or {}))
-        if decision is not None:
-            self.model.feedback(decision, bool(reward))
-
-    def _decision(self, arm_id: Any, x: dict[Hashable, Any]) -> Decision | None:
-        """The latest decision without feedback that pulled this arm in this context."""
-        waiting = self.model._pending.waiting if self._started else {}
-        for decision in reversed(waiting.values()):
+        x = dict(context or {})
+        for decision in reversed(self._waiting().values()):
             if decision.label == arm_id and decision.features == x:
-                return decision
-        return None
+                self.model.feedback(decision, bool(reward))
+                break
+
+    def _waiting(self) -> dict[int, Decision]:
+        """Decisions without feedback, the oldest first."""
+        return self.model._pending.waiting if self._started else {}
 
     def _admit(self, news: Iterable[tuple[Hashable, Any]]) -> None:
         """Decisions that wait for feedback get the new columns as well: their contexts did not have them."""
         super()._admit(news)
-        if self._started:
-            waiting = self.model._pending.waiting
-            for key, decision in waiting.items():
-                new_numeric = self._features.n_numeric - decision.numeric.shape[1]
-                new_nominal = len(self._features.codes) - decision.nominal.shape[1]
-                waiting[key] = decision._replace(
-                    numeric=padded(decision.numeric, 1, new_numeric, np.nan),
-                    nominal=padded(decision.nominal, 1, new_nominal, -1),
-                )
+        waiting = self._waiting()
+        for key, decision in waiting.items():
+            new_numeric = self._features.n_numeric - decision.numeric.shape[1]
+            new_nominal = len(self._features.codes) - decision.nominal.shape[1]
+            waiting[key] = decision._replace(
+                numeric=padded(decision.numeric, 1, new_numeric, np.nan),
+                nominal=padded(decision.nominal, 1, new_nominal, -1),
+            )

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from edgewise.data.table import Feature, Table
 from edgewise.kernels.compile import entry_point, inlined
-from edgewise.learners.cost_tree.binning import Bins
-from edgewise.learners.cost_tree.bundles import Bundles
-from edgewise.learners.cost_tree.histograms import BLOCK, fill_histogram, fill_whole, subtract, total_mass
-from edgewise.learners.cost_tree.splitting import NO_SPLIT, can_split, cheapest_label, find_split, is_better
+from edgewise.learners.cost_tree.binning import Bins, Bundles, bundle, encode
+from edgewise.learners.cost_tree.splitting import (
+    BLOCK,
+    NO_SPLIT,
+    add,
+    can_split,
+    cheapest_label,
+    fill_histogram,
+    fill_whole,
+    find_split,
+    is_better,
+    put,
+    total_mass,
+)
 
-# Bytes of histograms that are kept for subtraction. Without room for its own, a leaf's children are added up again, to
+# Bytes of histograms that are kept for subtraction. Without work for its own, a leaf's children are added up again, to
 # the same numbers.
 KEPT_BUDGET = 64 << 20
 NO_SLOT = -1
@@ -27,11 +39,11 @@ class Tree(NamedTuple):
     label: np.ndarray  # [node]: the cheapest label
 
 
-class Room(NamedTuple):
-    """Working room for trees of up to so many leaves over the same rows."""
+class Workspace(NamedTuple):
+    """Working arrays for trees of up to so many leaves over the same rows."""
 
     max_leaves: int
-    whole: np.ndarray  # [n, k + 2]: see `histograms`
+    whole: np.ndarray  # [n, k + 2]: costs, mass and count of each row, see `splitting`
     rows: np.ndarray  # [n]: row numbers, those of a node together and in increasing order
     aside: np.ndarray  # [n]
     block: np.ndarray  # [BLOCK, k + 2]
@@ -49,70 +61,86 @@ class Room(NamedTuple):
     tree: Tree
 
 
-def make_room(n: int, k: int, size: int, joint: int, max_leaves: int) -> Room:
-    """Room for n rows, k labels, `size` codes of all features and `joint` codes of all bundles."""
+def make_workspace(n: int, k: int, size: int, joint: int, max_leaves: int) -> Workspace:
+    """Arrays for n rows, k labels, `size` codes of all features and `joint` codes of all bundles."""
     width, nodes = k + 2, 2 * max_leaves - 1
     kept = max(1, min(max_leaves - 1, KEPT_BUDGET // (8 * size * width)))
-    return Room(
+    shapes = {
+        "whole": (n, width),
+        "block": (BLOCK, width),
+        "joint": (joint, width),
+        "pool": (2 + kept, size, width),
+        "free": (2 + kept,),
+        "totals": (nodes, width),
+        "left": (nodes, width),
+        "sums": (width,),
+    } | dict.fromkeys(("slot", "first", "last", "gain"), (nodes,))
+    return Workspace(
         max_leaves=max_leaves,
-        whole=np.zeros((n, width), np.int64),
         rows=np.zeros(n, np.int32),
         aside=np.zeros(n, np.int32),
-        block=np.zeros((BLOCK, width), np.int64),
-        joint=np.zeros((joint, width), np.int64),
-        pool=np.zeros((2 + kept, size, width), np.int64),
-        free=np.zeros(2 + kept, np.int64),
-        slot=np.zeros(nodes, np.int64),
-        first=np.zeros(nodes, np.int64),
-        last=np.zeros(nodes, np.int64),
-        totals=np.zeros((nodes, width), np.int64),
-        left=np.zeros((nodes, width), np.int64),
-        gain=np.zeros(nodes, np.int64),
         worth=np.zeros(nodes),
-        sums=np.zeros(width, np.int64),
         tree=Tree(
             np.zeros(nodes, np.int32),
             np.zeros((nodes, 32), np.uint8),
             np.zeros(nodes, np.int32),
             np.zeros(nodes, np.int32),
         ),
+        **{name: np.zeros(shape, np.int64) for name, shape in shapes.items()},
     )
 
 
-def grow_tree(
-    bins: Bins, codes: np.ndarray, bundles: Bundles, costs: np.ndarray, max_leaves: int, min_leaf: int, room: Room
-) -> Tree:
-    """The greedy tree for `costs` [n, k] of the rows with these codes; ValueError if a cost is not finite."""
-    total = float(total_mass(costs))
-    if not np.isfinite(total):
-        raise ValueError("the cost matrix has an entry that is not finite: costs are numbers")
-    if total > 0.0:
-        fill_whole(costs, total, room.whole)
-    else:
-        room.whole[:] = 0  # any label costs the same
-    nodes = grow(bins, codes, bundles, max_leaves, min_leaf, room)
-    tree = Tree(*(part[:nodes].copy() for part in room.tree))
-    # What a leaf knows of the split that it was not given.
-    tree.feature[tree.child < 0] = -1
-    tree.in_left[tree.child < 0] = 0
-    return tree
+class BinnedTable:
+    """Codes of rows, with the bundles and the workspace of trees grown on them: not for two threads at once."""
+
+    def __init__(self, bins: Bins, features: tuple[Feature, ...], table: Table) -> None:
+        self.bins = bins
+        self.features = features
+        self.codes = encode(bins, table)
+        self._workspace: Workspace | None = None
+
+    def __len__(self) -> int:
+        return self.codes.shape[1]
+
+    @cached_property
+    def bundles(self) -> Bundles:
+        return bundle(self.bins, self.codes)
+
+    def grow(self, costs: np.ndarray, max_leaves: int, min_leaf: int) -> Tree:
+        """The greedy tree of these rows for `costs` [n, k]; ValueError if a cost is not finite."""
+        n, k = costs.shape
+        work = self._workspace
+        if work is None or work.whole.shape != (n, k + 2) or work.max_leaves != max_leaves:
+            joint = int(self.bundles.joint_at[-1])
+            work = self._workspace = make_workspace(n, k, self.bins.size, joint, max_leaves)
+        total = float(total_mass(costs))
+        if not np.isfinite(total):
+            raise ValueError("the cost matrix has an entry that is not finite: costs are numbers")
+        if total > 0.0:
+            fill_whole(costs, total, work.whole)
+        else:
+            work.whole[:] = 0  # any label costs the same
+        nodes = grow(self.bins, self.codes, self.bundles, max_leaves, min_leaf, work)
+        tree = Tree(*(part[:nodes].copy() for part in work.tree))
+        # Leaves keep nothing of the split that they could have had.
+        tree.feature[tree.child < 0] = -1
+        tree.in_left[tree.child < 0] = 0
+        return tree
 
 
 @entry_point
-def grow(bins, codes, bundles, max_leaves, min_leaf, room):
-    """The tree for the costs in room.whole; returns its number of nodes."""
-    tree, pool, slot, totals = room.tree, room.pool, room.slot, room.totals
-    n, width = room.whole.shape
-    for l in range(width):
-        totals[0, l] = 0
+def grow(bins, codes, bundles, max_leaves, min_leaf, work):
+    """The tree for the costs in work.whole; returns its number of nodes."""
+    tree, pool, slot, totals = work.tree, work.pool, work.slot, work.totals
+    n = work.whole.shape[0]
+    totals[0, :] = 0
     for i in range(n):
-        room.rows[i] = i
-        for l in range(width):
-            totals[0, l] += room.whole[i, l]
-    room.first[0], room.last[0] = 0, n
+        work.rows[i] = i
+        add(totals[0], work.whole[i], 1)
+    work.first[0], work.last[0] = 0, n
     n_free = 0
     for s in range(pool.shape[0] - 1, 1, -1):
-        room.free[n_free] = s
+        work.free[n_free] = s
         n_free += 1
 
     # The leaves just made: the root, then two children, that of fewer rows first.
@@ -122,7 +150,7 @@ def grow(bins, codes, bundles, max_leaves, min_leaf, room):
             node = new[j]
             tree.child[node] = -1
             tree.label[node] = cheapest_label(totals[node])
-            room.gain[node] = NO_SPLIT
+            work.gain[node] = NO_SPLIT
             slot[node] = NO_SLOT
         for j in range(n_new if n_leaves < max_leaves else 0):
             node = new[j]
@@ -130,56 +158,58 @@ def grow(bins, codes, bundles, max_leaves, min_leaf, room):
             if j == 1 and inherited != NO_SLOT:
                 here, slot[node] = inherited, inherited
                 if splits:
-                    subtract(pool[here], pool[slot[new[0]] if slot[new[0]] != NO_SLOT else 0])
+                    sibling = pool[slot[new[0]] if slot[new[0]] != NO_SLOT else 0]
+                    for c in range(sibling.shape[0]):
+                        add(pool[here, c], sibling[c], -1)
             elif splits or (n_new == 2 and inherited != NO_SLOT and can_split(totals[new[1]], min_leaf)):
                 if n_free > 0:
                     n_free -= 1
-                    slot[node] = room.free[n_free]
+                    slot[node] = work.free[n_free]
                 here = slot[node] if slot[node] != NO_SLOT else j
                 fill_histogram(
-                    room.whole,
+                    work.whole,
                     codes,
                     bundles,
                     bins,
-                    room.rows,
-                    room.first[node],
-                    room.last[node],
-                    room.block,
-                    room.joint,
+                    work.rows,
+                    work.first[node],
+                    work.last[node],
+                    work.block,
+                    work.joint,
                     pool[here],
                 )
             if splits:
-                room.gain[node], room.worth[node], tree.feature[node] = find_split(
-                    bins, pool[here], totals[node], min_leaf, room.left[node], room.sums, tree.in_left[node]
+                work.gain[node], work.worth[node], tree.feature[node] = find_split(
+                    bins, pool[here], totals[node], min_leaf, work.left[node], work.sums, tree.in_left[node]
                 )
         for j in range(n_new):
             # A leaf that cannot be split needs no histogram any more.
-            if room.gain[new[j]] == NO_SPLIT and slot[new[j]] != NO_SLOT:
-                room.free[n_free] = slot[new[j]]
+            if work.gain[new[j]] == NO_SPLIT and slot[new[j]] != NO_SLOT:
+                work.free[n_free] = slot[new[j]]
                 slot[new[j]] = NO_SLOT
                 n_free += 1
-        node = _best_leaf(tree.child, room.gain, room.worth, n_nodes)
+        node = best_leaf(tree.child, work.gain, work.worth, n_nodes)
         if n_leaves == max_leaves or node < 0:
             break
         left, right = n_nodes, n_nodes + 1
-        middle = _part(
-            codes[tree.feature[node]], tree.in_left[node], room.rows, room.aside, room.first[node], room.last[node]
+        middle = partition(
+            codes[tree.feature[node]], tree.in_left[node], work.rows, work.aside, work.first[node], work.last[node]
         )
-        room.first[left], room.last[left] = room.first[node], middle
-        room.first[right], room.last[right] = middle, room.last[node]
-        for l in range(width):
-            totals[left, l] = room.left[node, l]
-            totals[right, l] = totals[node, l] - room.left[node, l]
+        work.first[left], work.last[left] = work.first[node], middle
+        work.first[right], work.last[right] = middle, work.last[node]
+        put(totals[left], work.left[node])
+        put(totals[right], totals[node])
+        add(totals[right], work.left[node], -1)
         tree.child[node] = left
         inherited = slot[node]
-        new = (left, right) if middle - room.first[left] <= room.last[right] - middle else (right, left)
+        new = (left, right) if middle - work.first[left] <= work.last[right] - middle else (right, left)
         n_new = 2
         n_nodes += 2
     return n_nodes
 
 
 @inlined
-def _best_leaf(child, gain, worth, n_nodes):
+def best_leaf(child, gain, worth, n_nodes):
     """The leaf whose split gains most, the earlier one of equals; -1 if no leaf can be split."""
     best = -1
     for node in range(n_nodes):
@@ -193,7 +223,7 @@ def _best_leaf(child, gain, worth, n_nodes):
 
 
 @inlined
-def _part(codes, in_left, rows, aside, first, last):
+def partition(codes, in_left, rows, aside, first, last):
     """Those of rows[first:last] that go left before the others, each part in its old order; where the others begin."""
     put, held = first, 0
     for r in range(first, last):

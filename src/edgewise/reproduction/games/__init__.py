@@ -5,7 +5,7 @@
 It plays one job (data set, model, settings, seed) and gives the measures and the CPU seconds of learning, without
 compiling and reading of data. The source of its module is part of the code version under which a record is kept; what
 else of edgewise decides its results, besides the folders of the compiled kernels, is named in `SOURCES` of the module:
-files or folders ("batch", "neural/losses.py").
+files or folders ("batch", "neural/rules.py").
 """
 
 from __future__ import annotations

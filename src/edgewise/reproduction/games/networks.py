@@ -53,7 +53,7 @@ def play(job: Job) -> Record:
     """Train on the training part, look at the test part from time to time."""
     import torch
 
-    from edgewise.neural.torch_extra import device_of
+    from edgewise.neural import device_of
 
     torch.set_num_threads(1)
     settings = job.settings
@@ -130,10 +130,10 @@ def columns(table: Any) -> np.ndarray:
 
 def test_loss(loss: str, scores: Tensor, z: Tensor) -> float:
     """What Table 1 reports: half the squared error, or the share of wrong labels."""
-    from edgewise.neural import losses
+    from edgewise.neural.rules import loss_value
 
     if loss == "squared":
-        return float(losses.value("squared", scores, z, 0.0).mean())
+        return float(loss_value("squared", scores, z, 0.0).mean())
     if loss == "softmax":
         return float((scores.argmax(1) != z.argmax(1)).float().mean())
     return float(((scores > 0) != (z > 0)).float().mean())
