@@ -21,11 +21,9 @@ import pytest
 
 import edgewise as ew
 from edgewise.data.table import Feature, Table
-from edgewise.persist import ModelFileError, classes
-from edgewise.persist.archive import canonical, digest, read_archive
-from edgewise.persist.generators import BIT_GENERATORS, generator_state, restored_generator
-from edgewise.persist.npy import npy_bytes
-from edgewise.persist.values import Reader, Writer
+from edgewise.persist import ModelFileError, declared
+from edgewise.persist.archive import canonical, digest, npy_bytes, read_archive
+from edgewise.persist.values import BIT_GENERATORS, Reader, Writer, generator_state, restored_generator
 from tests.saved_models import FEW, MODELS, NETWORKS, WARM, given_votes, learn, says
 
 ROOT = Path(__file__).parent.parent
@@ -377,15 +375,15 @@ def test_parameters_that_were_changed_after_learning_began(tmp_path):
 
 
 def test_every_model_and_setting_of_the_package_is_in_the_table():
-    """A new estimator must be added to `edgewise.persist.classes`, or named here."""
+    """A new estimator must be added to `edgewise/persist/declared.toml`, or named here."""
     others = {"DecisionLog", "LogUniform", "ModelFileError", "Table"}
     for_subclasses = {"BoostingRule", "WeakLearner"}  # a user's own code is not saved
     public = {name for name in ew.__all__ if isinstance(getattr(ew, name), type)} - others - for_subclasses
-    assert {name for name in public if hasattr(getattr(ew, name), "save")} == set(classes.MODELS)
-    assert public <= set(classes.MODELS) | set(classes.SETTINGS)
-    for table in (classes.MODELS, classes.SETTINGS, classes.RECORDS):
+    assert {name for name in public if hasattr(getattr(ew, name), "save")} == set(declared.MODELS)
+    assert public <= set(declared.MODELS) | set(declared.SETTINGS)
+    for table in (declared.MODELS, declared.SETTINGS, declared.RECORDS):
         for name in table:
-            assert classes.class_named(name, table).__name__ == name
+            assert declared.class_named(name, table).__name__ == name
 
 
 # -- files that are not as they were written -------------------------------------------------------------------------
