@@ -37,7 +37,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             f"a {type(model).__module__}.{type(model).__qualname__} cannot be saved: only models of edgewise itself "
             f"can, and no subclass of them: {', '.join(sorted(MODELS))}"
         )
-    family = _family(name)
+    family = importlib.import_module(f"edgewise.persist.{FAMILIES[name]}")
     writer = Writer()
     parameters, state = parts_of(model)
     parameters, features = writer.named(parameters), None
@@ -98,12 +98,6 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise ModelFileError(f"{where}: altered or damaged, its parts do not fit together: {reason}") from None
 
 
-def _family(name: str) -> Any:
-    """The module that takes models of this name apart and puts them together."""
-    family = next(family for family, names in FAMILIES.items() if name in names)
-    return importlib.import_module(f"edgewise.persist.{family}")
-
-
 def _built(header: dict[str, Any], fetch: Fetch, n_arrays: int | None = None) -> Any:
     """The model that a header of format 1 tells of; ValueError, or what its own checks raise, if it tells of none."""
     if header.keys() != set(KEYS):
@@ -115,7 +109,8 @@ def _built(header: dict[str, Any], fetch: Fetch, n_arrays: int | None = None) ->
         if n_arrays is not None and len(reader.used) != n_arrays:
             raise ValueError(f"{n_arrays} arrays, of which {len(reader.used)} are used")
         if header["features"] is not None:
-            _family(header["class"]).restore(model, _read_features(header["features"]), state)
+            family = importlib.import_module(f"edgewise.persist.{FAMILIES[header['class']]}")
+            family.restore(model, _read_features(header["features"]), state)
         elif state:
             raise ValueError("a model that has seen no features has learned nothing")
     return model

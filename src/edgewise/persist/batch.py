@@ -56,7 +56,7 @@ def restore(model: Any, features: tuple[Feature, ...], state: dict[str, Any]) ->
     else:
         _need(type(model._learner()) is CostTree, "they were grown by another learner than its estimator")
         learners, of_trees = state.pop("estimators_"), state.pop("_tree_features")
-        take(model, state, "classes_", "n_features_in_", "estimator_weights_")
+        take(model, state, ("classes_", "n_features_in_", "estimator_weights_"))
         _need(
             isinstance(learners, list) and 0 < len(learners) == model.estimator_weights_.size, "a weight for each tree"
         )
@@ -83,7 +83,7 @@ def _tree(features: tuple[Feature, ...], k: int, stored: Any) -> CostTree:
 
 def _restore_tree(model: CostTree, state: dict[str, Any]) -> None:
     model.bins_, model.tree_ = state.pop("bins_"), state.pop("tree_")
-    take(model, state, "classes_", "n_features_in_", "n_leaves_")
+    take(model, state, ("classes_", "n_features_in_", "n_leaves_"))
     check_bins(model.bins_, model.features_)
     check_tree(model.tree_, len(model.features_), model.classes_.size)
 

@@ -9,7 +9,7 @@ import importlib
 import operator
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,9 +23,9 @@ def _modules(names: dict[str, list[str]]) -> dict[str, str]:
     return {name: module for module, of_module in names.items() for name in of_module}
 
 
-# Models that `load` gives back, by family: the module of `edgewise.persist` that takes them apart.
-FAMILIES = {family: _modules(names) for family, names in TABLES["models"].items()}
-MODELS = {name: module for family in FAMILIES.values() for name, module in family.items()}
+# Models that `load` gives back, and the module of `edgewise.persist` that takes each apart.
+MODELS = {name: module for family in TABLES["models"].values() for name, module in _modules(family).items()}
+FAMILIES = {name: family for family, names in TABLES["models"].items() for name in _modules(names)}
 SETTINGS = _modules(TABLES["settings"])
 RECORDS = _modules(TABLES["records"])
 RENAMED: dict[str, str] = TABLES["renamed"]
@@ -177,7 +177,7 @@ def checked(name: str, value: Any) -> Any:
     return value
 
 
-def take(model: Any, state: dict[str, Any], *needed: str) -> None:
+def take(model: Any, state: dict[str, Any], needed: Iterable[str]) -> None:
     """Set attributes of a model, of which some are needed; ValueError unless they are as declared."""
     for name in needed:
         if name not in state:

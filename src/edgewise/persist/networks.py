@@ -59,7 +59,7 @@ def restore(model: Any, features: tuple[Feature, ...], state: dict[str, Any]) ->
     model._check()
     model._features = features
     is_classifier = isinstance(model, StreamingNetworksClassifier)
-    take(model, state, "n_features_in_", "rows_", *(("classes_",) if is_classifier else ("_flat", "_width")))
+    take(model, state, ("n_features_in_", "rows_", *(("classes_",) if is_classifier else ("_flat", "_width"))))
     if not features or model.n_features_in_ != len(features):
         raise ValueError(f"n_features_in_={model.n_features_in_}, but {len(features)} features")
     m = model._width if not is_classifier else 1 if model.classes_.size == 2 else model.classes_.size

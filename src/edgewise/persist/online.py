@@ -9,6 +9,7 @@ sizes that the template is about to have: so a small file cannot make a reader t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from edgewise.data.table import Feature, Table
 from edgewise.learners.hoeffding_tree import HoeffdingTree, TreeParameters
 from edgewise.learners.label_memory import LabelMemory
-from edgewise.learners.linear import LinearBank, SoftmaxRegression
+from edgewise.learners.linear import SoftmaxRegression
 from edgewise.learners.products import first_inputs, pairs_of_columns
 from edgewise.learners.regression_forest.layout import ROOM
 from edgewise.learners.regression_tree import RegressionTree, RegressionTreeParameters
@@ -26,25 +27,29 @@ from edgewise.loop.decisions import Decision, Pending
 from edgewise.loop.inputs import Columns
 from edgewise.loop.pipeline import blocks
 from edgewise.loop.state import GRADIENT, POISSON, POTENTIAL
-from edgewise.models.bandit_bbm import BanditBBM
-from edgewise.models.bin_bandit import BinBandit
-from edgewise.models.gradient_stream import GradientStream
-from edgewise.models.one_vs_all import OneVsAllOLM
-from edgewise.models.online_mbbm import OnlineMBBM
-from edgewise.models.stream_bandit import StreamBandit
-from edgewise.models.stream_ranker import StreamRanker
-from edgewise.models.streaming_gradient_boosting import StreamingGradientBoostingClassifier, class_targets
-from edgewise.persist.declared import RENAMED, STATES, check, checked, in_code, in_file, take
+from edgewise.persist.declared import (
+    ATTRIBUTES,
+    MODELS,
+    RENAMED,
+    STATES,
+    TABLES,
+    check,
+    checked,
+    in_code,
+    in_file,
+    name_of,
+    take,
+)
 from edgewise.persist.forests import checked_forest, checked_regression_forest, has_sleepers
+from edgewise.persist.values import parameter_names
 
 STARTED = "_columns"  # an attribute of every model that has a state
-COUNTS = ("rounds_", "mistakes_", "decisions_", "expired_", "repeated_", "skipped_")
 # Fields of a state that a file leaves out since they follow from what it holds, and the fill of `gauss`. There are no
 # foreign learners: parameters that name one are refused.
 DERIVED = ("offset", "tree_rows", "majority", "gapped", "constant", "places", "gauss", "foreign")
 # Tables of the exact 0-1 potentials grow faster than the square of the number of learners, and are made anew, whatever
 # the size of the file: 70 MB, and some 200 MB on the way, at this number.
-MOST_WITH_POTENTIALS = 1000
+MOST_WITH_POTENTIALS, WITH_POTENTIALS = 1000, ("OnlineMBBM", "BanditBBM")
 
 
 # -- taking apart ------------------------------------------------------------------------------------------------------
@@ -66,20 +71,19 @@ def stored_state(model: Any, held: dict[str, Any]) -> dict[str, Any]:
     state["_columns"] = dict(zip(columns._fields[3:], columns[3:], strict=True))
     # Defaults may change from version to version: these are the learners that the model was made of.
     state["_learners"] = model._default_estimator() if model.estimator is None else None
-    if isinstance(model, GradientStream):
-        state["_state"] = stored_arrays("GradientEnsemble", model._state)
+    kind = _kind(model)
+    if kind == "GradientEnsemble":
+        state["_state"] = stored_arrays(kind, model._state)
     else:
-        state["_ensembles"] = [stored_arrays(_kind(model), ensemble) for ensemble in model._ensembles]
-    if isinstance(model, StreamBandit):
+        state["_ensembles"] = [stored_arrays(kind, ensemble) for ensemble in model._ensembles]
+    if "_pending" in state:
         state["_pending"] = _stored_pending(model._pending)
     return state
 
 
 def _kind(model: Any) -> str:
-    """Which declarations its state has."""
-    if isinstance(model, BinBandit):
-        return "BinaryEnsemble"
-    return "RankingEnsemble" if isinstance(model, StreamRanker) else "Ensemble"
+    """Which state it has."""
+    return TABLES["state_of"].get(name_of(type(model), MODELS), "Ensemble")
 
 
 def stored_arrays(kind: str, state: Any) -> dict[str, Any]:
@@ -101,7 +105,7 @@ def stored_arrays(kind: str, state: Any) -> dict[str, Any]:
 
 def check_unchanged(model: Any, rebuilt: Any) -> None:
     """ValueError if a model is not as its parameters say: what a file leaves out would be lost."""
-    if isinstance(model, GradientStream):
+    if _kind(model) == "GradientEnsemble":
         pairs = [(model._state, rebuilt._state)]
     else:
         pairs = list(zip(model._ensembles, rebuilt._ensembles, strict=True))
@@ -138,59 +142,73 @@ def _same(value: Any, known: Any, tables: bool = False) -> bool:
 
 def restore(model: Any, features: tuple[Feature, ...], state: dict[str, Any]) -> None:
     """Make of a model that has its parameters the one that was saved; ValueError unless all parts fit together."""
-    model._columns = _columns(features, state.pop("_columns"))
-    learners = state.pop("_learners")
-    if (learners is None) != (model.estimator is not None):
-        raise ValueError("the learners are either given or the default ones")
-    n = model.n_estimators
-    checked("n_estimators", n.item() if isinstance(n, np.integer) else n)
-    n_blocks = checked("_n_blocks", state.get("_n_blocks", 1))
-    if n_blocks > n:
-        raise ValueError(f"_n_blocks={n_blocks}: there are {n} learners")
-    fresh = type(model)(**model.get_params(deep=False))
-    fresh._n_blocks, fresh._columns = n_blocks, model._columns
-    if learners is not None:
-        fresh._default_estimator = lambda: learners
-    annotated = {name for kind in type(model).__mro__ for name in vars(kind).get("__annotations__", ())}
-    needed = [name for name in COUNTS if name in annotated]
-    if isinstance(model, GradientStream):
-        own = "classes_" if isinstance(model, StreamingGradientBoostingClassifier) else "_flat"
-        drawn, stored = state.pop("tree_parameters_"), state.pop("_state")
-        take(model, state, *needed, own, "_n_outputs")
-        fresh.tree_parameters_ = model.tree_parameters_ = drawn
-        model._state = _gradient_state(model, fresh, stored)
-        return
-    own = "labels_" if isinstance(model, StreamRanker) else "classes_"
-    drawn, stored = state.pop("parameters_"), state.pop("_ensembles")
-    pending = state.pop("_pending") if isinstance(model, StreamBandit) else None
-    take(model, state, *needed, own, "_rng", "restarts_")
-    fresh.parameters_ = model.parameters_ = drawn
-    model._ensembles = model._limited(_ensembles(model, fresh, stored))
-    if isinstance(model, StreamBandit):
-        model._pending = _restored_pending(pending, model)
-
-
-def _columns(features: tuple[Feature, ...], rest: Any) -> Columns:
+    rest = state.pop("_columns")
     if not features or not isinstance(rest, dict) or not rest.keys() <= set(Columns._fields[3:]):
         raise ValueError("no columns of a model")
-    return Columns(
+    model._columns = Columns(
         tuple(feature.name for feature in features),
         np.array([feature.categories is not None for feature in features]),
         tuple(feature.categories for feature in features if feature.categories is not None),
         **{name: checked(name, value) for name, value in rest.items()},
     )
+    n, n_blocks = model.n_estimators, checked("_n_blocks", state.get("_n_blocks", 1))
+    if checked("n_estimators", n.item() if isinstance(n, np.integer) else n) < n_blocks:
+        raise ValueError(f"_n_blocks={n_blocks}: there are {n} learners")
+    # A model that makes the template, with the learners of the file.
+    fresh, learners = copy(model), state.pop("_learners")
+    if (learners is None) != (model.estimator is not None):
+        raise ValueError("the learners are either given or the default ones")
+    if learners is not None:
+        fresh._default_estimator = lambda: learners
+    fresh._n_blocks, fresh._rng = n_blocks, np.random.default_rng(0)
+    annotated = {name for of in type(model).__mro__ for name in vars(of).get("__annotations__", ())}
+    learned = annotated & ATTRIBUTES.keys() - parameter_names(type(model))
+    needed = {name for name in learned if not hasattr(type(model), name)}
+    if _kind(model) == "GradientEnsemble":
+        drawn, stored = state.pop("tree_parameters_"), state.pop("_state")
+        take(model, state, needed - {"restarts_"})
+        fresh.tree_parameters_ = model.tree_parameters_ = drawn
+        model._state = _gradient_state(model, fresh, stored)
+        return
+    drawn, stored = state.pop("parameters_"), state.pop("_ensembles")
+    is_bandit = hasattr(model, "max_pending")
+    pending = state.pop("_pending") if is_bandit else None
+    take(model, state, needed | {"_rng"})
+    fresh.parameters_ = model.parameters_ = drawn
+    model._ensembles = model._limited(_ensembles(model, fresh, stored))
+    if is_bandit:
+        model._pending = _restored_pending(pending, model)
+
+
+def _ensembles(model: Any, fresh: Any, stored: Any) -> list[Any]:
+    """The states of a booster of labels or label sets; `fresh` makes the templates."""
+    columns, n, kind, name = fresh._columns, fresh.n_estimators, _kind(model), name_of(type(model), MODELS)
+    k = model.classes_.size
+    n_ensembles, of_each = (k, 2) if name == "OneVsAllOLM" else (1, k)  # a booster of two classes for each class
+    if not isinstance(stored, list) or len(stored) != n_ensembles:
+        raise ValueError(f"_ensembles: {n_ensembles} are needed")
+    if n > MOST_WITH_POTENTIALS and name in WITH_POTENTIALS:
+        raise ValueError(f"n_estimators={n}: files of a {name} are for at most {MOST_WITH_POTENTIALS} learners")
+    _check_drawn(fresh.parameters_, TreeParameters, n, len(columns.names))
+    sizes = _sizes(columns, n) | {"k": of_each, "experts": fresh._n_experts()}
+    for one in stored:
+        _check_ensemble(kind, one, fresh, sizes)
+    fresh._check()
+    if kind == "RankingEnsemble":
+        fresh.labels_ = model.labels_
+    ensembles = [
+        restored_ensemble(kind, template, one) for template, one in zip(fresh._new_ensembles(k), stored, strict=True)
+    ]
+    if model.max_bytes is None and any(has_sleepers(forest) for one in ensembles for forest in one.forests):
+        raise ValueError("max_bytes=None: its leaves sleep, which they do under a budget only")
+    return ensembles
 
 
 def _sizes(columns: Columns, n: int) -> dict[str, int]:
     """The sizes that follow from columns and the number of learners."""
     n_nominal, n_columns = len(columns.categories), len(columns.names)
-    return {
-        "N": n,
-        "all columns": n_columns,
-        "columns": n_columns - n_nominal,
-        "nominal": n_nominal,
-        "inputs": n_columns - n_nominal + 1 + int(columns.n_categories.sum()),
-    }
+    inputs = n_columns - n_nominal + 1 + int(columns.n_categories.sum())
+    return {"N": n, "all columns": n_columns, "columns": n_columns - n_nominal, "nominal": n_nominal, "inputs": inputs}
 
 
 def _check_drawn(drawn: Any, kind: type[Any], n: int, n_columns: int) -> None:
@@ -200,45 +218,15 @@ def _check_drawn(drawn: Any, kind: type[Any], n: int, n_columns: int) -> None:
     check(kind.__name__, in_file(kind.__name__, drawn._asdict()), {"N": n, "all columns": n_columns}, "drawn ")
 
 
-def _ensembles(model: Any, fresh: Any, stored: Any) -> list[Any]:
-    """The states of a booster of labels or label sets; `fresh` has its parameters, and the learners of the file."""
-    columns, n = fresh._columns, fresh.n_estimators
-    k = model.labels_.size if isinstance(model, StreamRanker) else model.classes_.size
-    needed = k if isinstance(model, OneVsAllOLM) else 1
-    if not isinstance(stored, list) or len(stored) != needed:
-        raise ValueError(f"_ensembles: {needed} are needed")
-    if n > MOST_WITH_POTENTIALS and isinstance(fresh, OnlineMBBM | BanditBBM):
-        raise ValueError(
-            f"n_estimators={n}: files of a {type(fresh).__name__} are for at most {MOST_WITH_POTENTIALS} learners"
-        )
-    _check_drawn(fresh.parameters_, TreeParameters, n, len(columns.names))
-    for one in stored:
-        _check_ensemble(fresh, one, _kind(model), 2 if isinstance(model, OneVsAllOLM) else k)
-    fresh._check()
-    fresh._rng = np.random.default_rng(0)
-    if isinstance(model, StreamRanker):
-        fresh.labels_ = model.labels_
-    ensembles = []
-    for template, one in zip(fresh._new_ensembles(k), stored, strict=True):
-        ensemble = restored_ensemble(_kind(model), template, one)
-        if model.max_bytes is None and any(map(has_sleepers, ensemble.forests)):
-            raise ValueError("max_bytes=None: its leaves sleep, which they do under a budget only")
-        ensembles.append(ensemble)
-    return ensembles
-
-
-def _check_ensemble(fresh: Any, stored: Any, kind: str, k: int) -> None:
-    """ValueError unless the arrays of a file are as declared, and as large as those that the booster will make."""
-    columns, learners = fresh._columns, fresh._members()
+def _check_ensemble(kind: str, stored: Any, fresh: Any, sizes: dict[str, int]) -> None:
+    """ValueError unless the arrays of a file are as declared, and as large as those of the template will be."""
+    learners, k = fresh._members(), sizes["k"]
     linear = [learner for learner in learners if isinstance(learner, SoftmaxRegression)]
     newton = [learner.newton for learner in linear if learner.newton > 0]
     memories = sum(isinstance(learner, LabelMemory) for learner in learners)
-    sizes = _sizes(columns, fresh.n_estimators)
     pairs = pairs_of_columns(max((of.products for of in linear), default=0), sizes["columns"], sizes["nominal"])
     products = int(first_inputs(pairs)[-1])
-    sizes |= {
-        "k": k,
-        "experts": fresh._n_experts(),
+    sizes = sizes | {
         "linear": len(linear),
         "products": products,
         "newton": len(newton),
@@ -250,46 +238,14 @@ def _check_ensemble(fresh: Any, stored: Any, kind: str, k: int) -> None:
     for name in ("products", "newton"):
         if sizes[name] and name not in stored["bank"]:
             raise ValueError(f"bank: its learners have {name}")
-    group, labels = (k, 2) if fresh._in_groups else (1, k)
     is_tree = np.array([isinstance(learner, HoeffdingTree) for learner in learners])
+    group, labels = (k, 2) if fresh._in_groups else (1, k)
     for block, forest in _blocks(stored, fresh):
-        trees = max(1, int(is_tree[block].sum())) * group
-        # learners without trees have one that nobody asks
+        # a block without trees has one that no learner asks
         allowed = fresh.parameters_.features[block][is_tree[block] if is_tree[block].any() else slice(1)]
-        _check_forest(
-            "Forest",
-            forest,
-            sizes | {"trees": trees, "labels": labels},
-            allowed,
-            columns.nominal,
-            columns.n_categories,
-            {"nodes": 2 * trees, "leaves": 2 * trees, "rows": trees * min(labels, 4) + 2},
-        )
-
-
-def _check_forest(
-    kind: str,
-    stored: Any,
-    sizes: dict[str, int],
-    allowed: np.ndarray,
-    nominal: np.ndarray,
-    n_categories: np.ndarray,
-    least: dict[str, int],
-) -> None:
-    """ValueError unless a forest is as declared, with room for all categories and as much as a new one has.
-
-    `allowed` [trees, columns] says which columns trees may use.
-    """
-    sizes = sizes | {"features": max(1, int(allowed[:, ~nominal].sum(axis=1).max(initial=0)))}
-    check(kind, stored, sizes, "forest.")
-    if (stored["categories"] < n_categories).any():
-        raise ValueError(f"forest.categories={stored['categories']}: the columns have {n_categories}")
-    slots = int((allowed[:, nominal] @ (stored["categories"] + 1)).max(initial=0))
-    if not slots <= sizes["slots"] <= max(1, slots):
-        raise ValueError(f"{sizes['slots']} slots where its trees need {slots}")
-    for pool, size in least.items():
-        if sizes[pool] < size:
-            raise ValueError(f"{sizes[pool]} {pool} where its trees need {size}")
+        trees = len(allowed) * group
+        least = {"nodes": 2 * trees, "leaves": 2 * trees, "rows": trees * min(labels, 4) + 2}
+        _check_forest("Forest", forest, sizes | {"trees": trees, "labels": labels}, fresh._columns, allowed, least)
 
 
 def _blocks(stored: Any, fresh: Any) -> Iterator[tuple[slice, Any]]:
@@ -299,6 +255,25 @@ def _blocks(stored: Any, fresh: Any) -> Iterator[tuple[slice, Any]]:
         raise ValueError(f"{len(forests)} forests for {fresh._n_blocks} blocks of learners")
     for block, forest in zip(blocks(fresh.n_estimators, fresh._n_blocks), forests, strict=True):
         yield slice(block.start, block.stop), forest
+
+
+def _check_forest(
+    kind: str, stored: Any, sizes: dict[str, int], columns: Columns, allowed: np.ndarray, least: dict[str, int]
+) -> None:
+    """ValueError unless a forest is as declared, with room for all categories and as much as a new one has.
+
+    `allowed` [trees, columns] says which columns trees may use.
+    """
+    sizes["features"] = max(1, int(allowed[:, ~columns.nominal].sum(axis=1).max(initial=0)))
+    check(kind, stored, sizes, "forest.")
+    if (stored["categories"] < columns.n_categories).any():
+        raise ValueError(f"forest.categories={stored['categories']}: the columns have {columns.n_categories}")
+    slots = int((allowed[:, columns.nominal] @ (stored["categories"] + 1)).max(initial=0))
+    if not slots <= sizes["slots"] <= max(1, slots):
+        raise ValueError(f"{sizes['slots']} slots where its trees need {slots}")
+    for pool, size in least.items():
+        if sizes[pool] < size:
+            raise ValueError(f"{sizes[pool]} {pool} where its trees need {size}")
 
 
 def filled(kind: str, template: Any, stored: Any) -> Any:
@@ -324,7 +299,13 @@ def filled(kind: str, template: Any, stored: Any) -> Any:
 def restored_ensemble(kind: str, template: Any, stored: Any) -> Any:
     """The template with the arrays of a file; ValueError unless they go together."""
     ensemble = filled(kind, template, stored)
-    check_places(ensemble.bank)
+    bank, newton = ensemble.bank, ensemble.bank.newton
+    for i, slot in enumerate(newton.slot):  # inputs that take Newton steps have the places 1, 2, ... of their learner
+        ranks = np.concatenate([bank.ranks[i], bank.products.ranks[i]])
+        most = min(int(newton.most[i]), newton.weights.shape[1])
+        used = int(newton.used[slot]) if slot >= 0 else 0
+        if not (0 <= used <= most and np.array_equal(np.sort(ranks[ranks != 0]), np.arange(1, used + 1))):
+            raise ValueError(f"ranks of linear learner {i}: places 1 to {used}, once each, are needed, at most {most}")
     rule = getattr(ensemble.plan, "rule", GRADIENT)
     if rule not in (GRADIENT, POISSON) and not np.array_equal(ensemble.committee.weight, template.committee.weight):
         raise ValueError("weight: the votes of this booster all count alike")
@@ -332,46 +313,30 @@ def restored_ensemble(kind: str, template: Any, stored: Any) -> Any:
     return ensemble._replace(forests=[checked_forest(forest, known) for forest, known in forests])
 
 
-def check_places(bank: LinearBank) -> None:
-    """ValueError unless the inputs that take Newton steps have the places 1, 2, ... of their learner."""
-    for i, slot in enumerate(bank.newton.slot):
-        ranks = np.concatenate([bank.ranks[i], bank.products.ranks[i]])
-        most = min(int(bank.newton.most[i]), bank.newton.weights.shape[1])
-        used = int(bank.newton.used[slot]) if slot >= 0 else 0
-        if not (0 <= used <= most and np.array_equal(np.sort(ranks[ranks != 0]), np.arange(1, used + 1))):
-            raise ValueError(f"ranks of linear learner {i}: places 1 to {used}, once each, are needed, at most {most}")
-
-
 def _gradient_state(model: Any, fresh: Any, stored: Any) -> Any:
-    """The state of a gradient booster; `fresh` has its parameters, and the learners of the file."""
+    """The state of a gradient booster; `fresh` makes the template."""
     columns, n, m, drawn = fresh._columns, fresh.n_estimators, model._n_outputs, fresh.tree_parameters_
-    sizes = _sizes(columns, n)
-    if len(stored["progress"]["learners"]) != n:  # before a list of so many learners is made
-        raise ValueError(f"{n} learners, but sums of {len(stored['progress']['learners'])}")
+    sizes = _sizes(columns, n) | {"m": m, "experts": n + 1}
+    check("Progress", stored["progress"], sizes)  # before a list of n learners is made
     learners = fresh._members()
-    is_tree = np.array([isinstance(learner, RegressionTree) for learner in learners])
-    ridges = sum(isinstance(learner, RidgeRegression) for learner in learners)
-    sizes |= {"m": m, "experts": n + 1, "ridges": ridges}
-    sizes["bins"] = next((learner.bins for learner in learners if isinstance(learner, RegressionTree)), 2)
+    trees = [learner for learner in learners if isinstance(learner, RegressionTree)]
+    sizes["ridges"] = sum(isinstance(learner, RidgeRegression) for learner in learners)
+    sizes["bins"] = trees[0].bins if trees else 2
     check("GradientEnsemble", stored, sizes)
+    is_tree = np.array([isinstance(learner, RegressionTree) for learner in learners])
     allowed = np.zeros((n, len(columns.names)), bool)
-    if is_tree.any():
-        _check_drawn(drawn, RegressionTreeParameters, int(is_tree.sum()), len(columns.names))
+    if trees:
+        _check_drawn(drawn, RegressionTreeParameters, len(trees), len(columns.names))
         allowed[is_tree] = drawn.features
     elif drawn is not None:
         raise ValueError("parameters were drawn for trees, and there are none")
     for block, forest in _blocks(stored, fresh):
-        trees = int(is_tree[block].sum())
-        _check_forest(
-            "RegressionForest",
-            forest,
-            sizes | {"trees": trees},
-            allowed[block],
-            columns.nominal,
-            columns.n_categories,
-            {"nodes": trees + ROOM, "leaves": trees + ROOM},
-        )
-    if isinstance(model, StreamingGradientBoostingClassifier):
+        of_block = allowed[block][is_tree[block]]
+        least = {"nodes": len(of_block) + ROOM, "leaves": len(of_block) + ROOM}
+        _check_forest("RegressionForest", forest, sizes | {"trees": len(of_block)}, columns, of_block, least)
+    if hasattr(model, "classes_"):
+        from edgewise.models.streaming_gradient_boosting import class_targets
+
         fresh.classes_ = model.classes_
         outputs = class_targets(np.zeros(0, np.int64), model.classes_.size, model._loss()).shape[1]
         if m != outputs:

@@ -73,7 +73,19 @@ class Writer:
         if isinstance(value, np.random.Generator | np.random.RandomState):
             kind = "random_state" if isinstance(value, np.random.RandomState) else "generator"
             return {kind: self.value(generator_state(value), place)}
-        return self._named_class(value, place)
+        if id(value) in self._met:
+            return {"again": self._met[id(value)][0]}
+        if (name := name_of(type(value), RECORDS)) is not None:
+            stored = {"record": name, "fields": self.named(in_file(name, value._asdict()), f"{place}.")}
+        elif (name := name_of(type(value), SETTINGS)) is not None:
+            stored = {"object": name, "parameters": self.named(parts_of(value)[0], f"{place}.")}
+        else:
+            raise ValueError(
+                f"{place}={str(value)[:80]}: a {type(value).__module__}.{type(value).__qualname__} cannot be saved; a "
+                "model file holds settings and learners of edgewise itself, numbers, text and arrays, and never code"
+            )
+        self._met[id(value)] = (len(self._met), value)
+        return stored
 
     def _array(self, array: np.ndarray, place: str) -> dict[str, Any]:
         shape = list(array.shape)
@@ -83,25 +95,6 @@ class Writer:
             raise ValueError(f"{place}: an array of dtype {array.dtype} cannot be saved")
         self.arrays.append(array)
         return {"array": len(self.arrays) - 1, "dtype": array.dtype.str, "shape": shape}
-
-    def _named_class(self, value: Any, place: str) -> dict[str, Any]:
-        if id(value) in self._met:
-            return {"again": self._met[id(value)][0]}
-        record, kind = name_of(type(value), RECORDS), name_of(type(value), SETTINGS)
-        if record is None and kind is None:
-            raise ValueError(
-                f"{place}={str(value)[:80]}: a {type(value).__module__}.{type(value).__qualname__} cannot be saved; a "
-                "model file holds settings and learners of edgewise itself, numbers, text and arrays, and never code"
-            )
-        if record is not None:
-            stored: dict[str, Any] = {
-                "record": record,
-                "fields": self.named(in_file(record, value._asdict()), f"{place}."),
-            }
-        else:
-            stored = {"object": kind, "parameters": self.named(parts_of(value)[0], f"{place}.")}
-        self._met[id(value)] = (len(self._met), value)
-        return stored
 
 
 class Reader:
@@ -133,62 +126,44 @@ class Reader:
                 return tuple(self.value(items, depth))
             case [("dict", values)]:
                 return self.named(values, depth)
-            case [("array", int(member)), ("dtype", dtype), ("shape", shape)]:
-                return self._array(member, checked_dtype(dtype), checked_shape(shape))
-            case [("cells", list(cells)), ("shape", shape)]:
-                return _cells(self.value(cells, depth), checked_shape(shape))
-            case [("dtype", dtype), ("scalar", value)]:
-                return _scalar(self.value(value, depth + 1), checked_dtype(dtype))
-            case [("table", list(features)), ("values", values)]:
-                return _table(self.value(features, depth), self.value(values, depth + 1))
-            case [("generator", state)]:
-                return restored_generator(self.value(state, depth + 1), legacy=False)
-            case [("random_state", state)]:
-                return restored_generator(self.value(state, depth + 1), legacy=True)
-            case [("fields", fields), ("record", name)]:
-                self._met.append(_record(name, self.named(fields, depth)))
+            case [("array", member), ("dtype", dtype), ("shape", shape)]:
+                if type(member) is not int or member in self.used:
+                    raise ValueError(f"array {str(member)[:40]}: not a member, or used twice")
+                array = self._fetch(member, checked_dtype(dtype), checked_shape(shape))
+                self.used.add(member)
+                return array
+            case [("cells", list(items)), ("shape", shape)]:
+                cells, sizes = self.value(items, depth), checked_shape(shape)
+                if math.prod(sizes) != len(cells) or any(isinstance(cell, np.ndarray | list) for cell in cells):
+                    raise ValueError(f"{len(cells)} cells for an array of shape {sizes}")
+                array = np.empty(len(cells), object)
+                array[:] = cells
+                return array.reshape(sizes)
+            case [("dtype", name), ("scalar", inner)]:
+                value, dtype = self.value(inner, depth + 1), checked_dtype(name)
+                if type(value) not in (bool, int, float, str) or dtype.kind not in "biufU" or dtype.itemsize > 1 << 20:
+                    raise ValueError(f"no number or text of NumPy: {str(stored)[:80]}")
+                return np.array(value, dtype)[()]
+            case [("table", list(items)), ("values", inner)]:
+                features, values = self.value(items, depth), self.value(inner, depth + 1)
+                if not all(isinstance(feature, Feature) for feature in features) or not isinstance(values, np.ndarray):
+                    raise ValueError("no table")
+                return Table(values, features)
+            case [("generator" | "random_state" as name, state)]:
+                return restored_generator(self.value(state, depth + 1), legacy=name == "random_state")
+            case [("fields", inner), ("record", name)]:
+                record: Any = class_named(name, RECORDS)
+                fields = in_code(name, self.named(inner, depth))
+                if fields.keys() != set(record._fields):
+                    raise ValueError(f"a {name} has {', '.join(record._fields)}; not {str(list(fields))[:80]}")
+                self._met.append(checked_feature(**fields) if record is Feature else record(**fields))
                 return self._met[-1]
-            case [("object", name), ("parameters", parameters)]:
-                self._met.append(with_parameters(name, SETTINGS, self.named(parameters, depth)))
+            case [("object", name), ("parameters", inner)]:
+                self._met.append(with_parameters(name, SETTINGS, self.named(inner, depth)))
                 return self._met[-1]
-            case [("again", int(place))] if place is not True and 0 <= place < len(self._met):
+            case [("again", place)] if type(place) is int and 0 <= place < len(self._met):
                 return self._met[place]
         raise ValueError(f"no value of a model file: {str(stored)[:80]}")
-
-    def _array(self, member: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
-        if type(member) is not int or member in self.used:
-            raise ValueError(f"array {str(member)[:40]}: not a member, or used twice")
-        array = self._fetch(member, dtype, shape)
-        self.used.add(member)
-        return array
-
-
-def _cells(cells: list[Any], shape: tuple[int, ...]) -> np.ndarray:
-    if math.prod(shape) != len(cells) or any(isinstance(cell, np.ndarray | list) for cell in cells):
-        raise ValueError(f"{len(cells)} cells for an array of shape {shape}")
-    array = np.empty(len(cells), object)
-    array[:] = cells
-    return array.reshape(shape)
-
-
-def _scalar(value: Any, dtype: np.dtype[Any]) -> Any:
-    if dtype.kind not in "biufU" or type(value) not in (bool, int, float, str) or dtype.itemsize > 1 << 20:
-        raise ValueError(f"no number or text of NumPy: {str(value)[:80]} of dtype {dtype}")
-    return np.array(value, dtype)[()]
-
-
-def _table(features: list[Any], values: Any) -> Table:
-    if not all(isinstance(feature, Feature) for feature in features) or not isinstance(values, np.ndarray):
-        raise ValueError("no table")
-    return Table(values, features)
-
-
-def _record(name: Any, fields: dict[str, Any]) -> Any:
-    kind: Any = class_named(name, RECORDS)
-    fields = in_code(name, fields)
-    if fields.keys() != set(kind._fields):
-        raise ValueError(f"a {name} has {', '.join(kind._fields)}; the file has {str(list(fields))[:80]}")
-    return checked_feature(**fields) if kind is Feature else kind(**fields)
 
 
 def checked_feature(name: Any, categories: Any) -> Feature:
@@ -267,25 +242,23 @@ def generator_state(generator: np.random.Generator | np.random.RandomState) -> d
 
 def restored_generator(stored: Any, *, legacy: bool) -> np.random.Generator | np.random.RandomState:
     """The generator again, `legacy` a RandomState; ValueError or TypeError for what is no state of one."""
-    kind, seed = stored["kind"], stored["seed"]
-    if kind not in BIT_GENERATORS:
-        raise ValueError(f"no generator of NumPy: {str(kind)[:40]!r}")
+    kind, seed, state = stored["kind"], stored["seed"], stored["state"]
+    if kind not in BIT_GENERATORS or (seed is None and kind != "MT19937"):
+        raise ValueError(f"no generator of NumPy, or one without its seed: {str(kind)[:40]!r}")
     if seed is None:
-        if kind != "MT19937":
-            raise ValueError(f"a {kind} without its seed")
         bits = np.random.RandomState(0)._bit_generator  # as RandomState seeds its own: there is no SeedSequence
     else:
-        if type(seed["pool_size"]) is not int or not 4 <= seed["pool_size"] <= 64:
-            raise ValueError(f"pool_size {seed['pool_size']!r} of a SeedSequence")
+        size, children = seed["pool_size"], seed["n_children_spawned"]
+        if type(size) is not int or not 4 <= size <= 64:
+            raise ValueError(f"pool_size {size!r} of a SeedSequence")
+        spawn_key = tuple(seed["spawn_key"])
         sequence = np.random.SeedSequence(
-            seed["entropy"],
-            spawn_key=tuple(seed["spawn_key"]),
-            pool_size=seed["pool_size"],
-            n_children_spawned=seed["n_children_spawned"],
+            seed["entropy"], spawn_key=spawn_key, pool_size=size, n_children_spawned=children
         )
         bits = getattr(np.random, kind)(sequence)
-    state = stored["state"]
-    _check_like(_plain(bits.state), {key: state[key] for key in bits.state})
+    needed, found = _form(bits.state), _form({key: state[key] for key in bits.state})
+    if found != needed:
+        raise ValueError(f"the state of a {kind} is like {needed}, not {str(found)[:200]}")
     if legacy:
         if type(state["has_gauss"]) is not int or not np.isfinite(float(state["gauss"])):
             raise ValueError("the state of a RandomState")
@@ -300,25 +273,14 @@ def _plain(state: Any) -> Any:
     """The state as dictionaries of whole numbers, floats, text and arrays."""
     if isinstance(state, dict):
         return {key: _plain(value) for key, value in state.items()}
-    if isinstance(state, np.integer | np.floating):
-        return state.item()
-    return state
+    return state.item() if isinstance(state, np.generic) else state
 
 
-def _check_like(known: Any, state: Any, name: str = "") -> None:
-    """ValueError unless a state is built as that of a new generator is: same names, types, dtypes and shapes."""
-    if type(state) is not type(known):
-        raise ValueError(f"{name or 'state'} of a generator: {type(state).__name__}")
-    if isinstance(known, dict):
-        if state.keys() != known.keys():
-            raise ValueError(f"the state of a generator has {', '.join(known)}")
-        for key in known:
-            _check_like(known[key], state[key], key)
-    elif isinstance(known, np.ndarray):
-        if state.dtype != known.dtype or state.shape != known.shape:
-            raise ValueError(f"{name} of a generator: dtype {state.dtype}, shape {state.shape}")
-    elif isinstance(known, str):
-        if state != known:
-            raise ValueError(f"{name} of a generator: {state[:40]!r}")
-    elif state < 0 or (name in PLACES and state > PLACES[name]):
-        raise ValueError(f"{name}={state} of a generator")
+def _form(state: Any, name: str = "") -> Any:
+    """How a state is built: names, text, dtypes and shapes, types of numbers and whether they are in their range."""
+    if isinstance(state, dict):
+        return {key: _form(value, key) for key, value in state.items()}
+    if isinstance(state, np.ndarray):
+        return str(state.dtype), state.shape
+    number = _plain(state)
+    return state if isinstance(state, str) else (type(number).__name__, 0 <= number <= PLACES.get(name, number))
