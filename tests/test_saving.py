@@ -21,7 +21,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.data.table import Feature, Table
-from edgewise.persist import ModelFileError, declared
+from edgewise.persist import ModelFileError, declared, online
 from edgewise.persist.archive import canonical, digest, npy_bytes, read_archive
 from edgewise.persist.values import BIT_GENERATORS, Reader, Writer, generator_state, restored_generator
 from tests.saved_models import FEW, MODELS, NETWORKS, WARM, given_votes, learn, says
@@ -384,6 +384,67 @@ def test_every_model_and_setting_of_the_package_is_in_the_table():
     for table in (declared.MODELS, declared.SETTINGS, declared.RECORDS):
         for name in table:
             assert declared.class_named(name, table).__name__ == name
+
+
+@pytest.mark.plain
+def test_names_in_files_outlive_names_in_the_code(tmp_path, monkeypatch):
+    """A class, a parameter and an attribute that are called otherwise in files."""
+    monkeypatch.setitem(declared.SETTINGS, "OldTree", declared.SETTINGS["HoeffdingTree"])
+    monkeypatch.delitem(declared.SETTINGS, "HoeffdingTree")
+    renamed = {"OldTree": "HoeffdingTree", "OldTree.patience": "grace_period", "OzaBoost.size": "n_estimators"}
+    for old, new in (renamed | {"Model.turns": "rounds_"}).items():
+        monkeypatch.setitem(declared.RENAMED, old, new)
+    model = learn(MODELS["OzaBoost"](), 40, seed=0)
+    model.save(tmp_path / "model.edgewise")
+    header, _ = read_archive(tmp_path / "model.edgewise")
+    assert header["parameters"]["size"] == FEW
+    assert header["parameters"]["estimator"]["object"] == "OldTree"
+    assert header["parameters"]["estimator"]["parameters"]["patience"] == {"tuple": [5, 9]}
+    assert header["state"]["turns"] == 40
+    loaded = ew.load(tmp_path / "model.edgewise")
+    assert shown(loaded) == shown(model)
+    assert same(says(model, seed=5), says(loaded, seed=5))
+
+
+@pytest.mark.plain
+def test_what_is_declared():
+    """Dtype, shape in named sizes, and range."""
+    fields = {"weights": declared.parsed("f8[N, 2]"), "places": declared.parsed("optional -1 <= i4[N] < 1 + k")}
+    assert [field.optional for field in fields.values()] == [False, True]
+    for weights, places, told in (
+        (np.zeros((3, 2)), np.array([-1, 0, 4], np.int32), None),
+        (np.zeros((3, 2)), None, None),
+        (np.zeros((3, 2)), np.array([-1, 0, 5], np.int32), "places holds 5: numbers < 1 [+] k fit"),
+        (np.zeros((3, 2)), np.array([-2, 0, 4], np.int32), "places holds -2: numbers >= -1 fit"),
+        (np.zeros((3, 2)), np.zeros(2, np.int32), r"places needs dtype int32 and shape \(3,\)"),
+        (np.zeros((3, 2)), np.zeros(3), "places needs dtype int32"),
+        (np.zeros((3, 1)), None, r"weights needs dtype float64 and shape \(3, 2\)"),
+        (None, np.zeros(3, np.int32), "the state: a Thing is made of weights, places"),
+    ):
+        stored = {name: array for name, array in (("weights", weights), ("places", places)) if array is not None}
+        declared.STATES["Thing"] = fields
+        try:
+            with pytest.raises(ValueError, match=told) if told else nullcontext():
+                declared.check("Thing", stored, {"k": 4})
+        finally:
+            del declared.STATES["Thing"]
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("name", [name for name in MODELS if hasattr(MODELS[name](), "partial_fit")])
+def test_sizes_of_arrays_follow_from_settings(name, tmp_path, monkeypatch):
+    """A size that a file may choose is that of a pool, or of decisions that wait."""
+    chosen = set()
+
+    def watched(kind, stored, sizes, place=""):
+        known = sizes.keys() | {"N"}
+        declared.check(kind, stored, sizes, place)
+        chosen.update(sizes.keys() - known)
+
+    monkeypatch.setattr(online, "check", watched)
+    learn(MODELS[name](), 40, seed=0).save(tmp_path / "model.edgewise")
+    assert chosen <= {"nodes", "links", "leaves", "rows", "slots", "decisions"}
+    assert {"nodes", "leaves"} <= chosen
 
 
 # -- files that are not as they were written -------------------------------------------------------------------------

@@ -73,7 +73,7 @@ BEFORE = {"<": ">", "<=": ">="}  # a limit that stands before the array
 INSIDE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
-def _field(text: str) -> Field:
+def parsed(text: str) -> Field:
     """A field from its declaration, as "0 <= i4[leaves, labels] < rows"."""
     optional, blocks = text.startswith("optional "), text.startswith("blocks of ")
     text = text.removeprefix("optional ").removeprefix("blocks of ")
@@ -85,7 +85,7 @@ def _field(text: str) -> Field:
     return Field(optional, "", False, np.dtype(dtype), tuple(filter(None, shape.split(", "))), limits)
 
 
-STATES = {kind: {name: _field(text) for name, text in of.items()} for kind, of in TABLES["states"].items()}
+STATES = {kind: {name: parsed(text) for name, text in of.items()} for kind, of in TABLES["states"].items()}
 
 
 def check(kind: str, stored: Any, sizes: dict[str, int], place: str = "") -> None:
@@ -105,7 +105,7 @@ def check(kind: str, stored: Any, sizes: dict[str, int], place: str = "") -> Non
             check(of.state, stored[name], sizes, f"{place}{name}.")
     for name, of in held.items():  # once all sizes are known
         for sign, limit in of.limits:
-            inside = INSIDE[sign](stored[name], sizes[limit] if limit in sizes else float(limit))
+            inside = INSIDE[sign](stored[name], _size(limit, 0, sizes))
             if not inside.all():
                 raise ValueError(f"{place}{name} holds {stored[name][~inside][0]}: numbers {sign} {limit} fit")
 
@@ -123,7 +123,9 @@ def check_shape(place: str, array: Any, of: Field, sizes: dict[str, int]) -> Non
 def _size(size: str, found: int, sizes: dict[str, int]) -> int:
     """The number that a declared size stands for."""
     more, _, name = size.rpartition(" + ")
-    return int(name) if name.isdigit() else int(more or 0) + sizes.setdefault(name, found - int(more or 0))
+    if name.lstrip("-").isdigit():
+        return int(name)
+    return int(more or 0) + sizes.setdefault(name, found - int(more or 0))
 
 
 # -- attributes of models ----------------------------------------------------------------------------------------------
@@ -171,7 +173,7 @@ def checked(name: str, value: Any) -> Any:
     """The value of an attribute; ValueError unless it is as declared."""
     needed = ATTRIBUTES.get(name, "a number or text, or made of them")
     if needed not in IS:
-        check_shape(name, value, _field(needed), {})
+        check_shape(name, value, parsed(needed), {})
     elif not IS[needed](value):
         raise ValueError(f"{name[:40]}={str(value)[:40]}: {needed}, is needed")
     return value
