@@ -9,7 +9,8 @@ import pytest
 
 import edgewise as ew
 from edgewise.learners.forest.layout import LEAF, nodes_below, sum_slots, with_gaps
-from edgewise.persist.online import restored_ensemble, stored_arrays
+from edgewise.persist.declared import stored_arrays
+from edgewise.persist.online import restored_ensemble
 from tests.test_twin_recipe import PAPER, assert_same_run
 from tests.test_twin_tree import Stream
 

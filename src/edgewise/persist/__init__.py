@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,9 @@ import numpy as np
 
 from edgewise import __version__
 from edgewise.data.table import Feature
-from edgewise.persist.archive import FORMAT, VERSION, ModelFileError, from_member, read_archive, write_archive
+from edgewise.persist.archive import FORMAT, VERSION, ModelFileError, read_archive, write_archive
 from edgewise.persist.declared import FAMILIES, MODELS, name_of
-from edgewise.persist.values import Fetch, Reader, Writer, checked_feature, checked_names, parts_of, with_parameters
+from edgewise.persist.values import Reader, Writer, checked_feature, checked_names, parts_of, with_parameters
 
 __all__ = ["ModelFileError", "load", "save"]
 
@@ -57,7 +58,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "state": writer.named(state),
     }
     # What has been put together again is checked as a file's content is, so that a file that is written can be read.
-    rebuilt = _built(header | {"sha256": ""}, lambda index, dtype, shape: writer.arrays[index])
+    rebuilt = _built(header | {"sha256": ""}, writer.arrays)
     if features is not None:
         family.check_unchanged(model, rebuilt)
     write_archive(Path(path), header, writer.arrays)
@@ -83,13 +84,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     where = Path(path)
     header, members = read_archive(where)
 
-    def fetch(index: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
-        if not 0 <= index < len(members):
-            raise ValueError(f"array {index}: there is no such member")
-        return from_member(members[index], dtype, shape)
-
     try:
-        return _built(header, fetch, len(members))
+        return _built(header, members)
     except (ImportError, MemoryError, ModelFileError):
         raise
     except Exception as error:  # whatever the library's own checks say of such parameters, the file is at fault
@@ -98,16 +94,16 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise ModelFileError(f"{where}: altered or damaged, its parts do not fit together: {reason}") from None
 
 
-def _built(header: dict[str, Any], fetch: Fetch, n_arrays: int | None = None) -> Any:
+def _built(header: dict[str, Any], arrays: Sequence[bytearray | np.ndarray]) -> Any:
     """The model that a header of format 1 tells of; ValueError, or what its own checks raise, if it tells of none."""
     if header.keys() != set(KEYS):
         raise ValueError(f"a header has {', '.join(KEYS)}; this one has {str(list(header))[:200]}")
-    reader = Reader(fetch)
+    reader = Reader(arrays)
     with np.errstate(all="ignore"):
         model = with_parameters(header["class"], MODELS, reader.named(header["parameters"]))
         state = checked_names(type(model), reader.named(header["state"]))
-        if n_arrays is not None and len(reader.used) != n_arrays:
-            raise ValueError(f"{n_arrays} arrays, of which {len(reader.used)} are used")
+        if len(reader.used) != len(arrays):
+            raise ValueError(f"{len(arrays)} arrays, of which {len(reader.used)} are used")
         if header["features"] is not None:
             family = importlib.import_module(f"edgewise.persist.{FAMILIES[header['class']]}")
             family.restore(model, _read_features(header["features"]), state)

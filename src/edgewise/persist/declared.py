@@ -128,6 +128,43 @@ def _size(size: str, found: int, sizes: dict[str, int]) -> int:
     return int(more or 0) + sizes.setdefault(name, found - int(more or 0))
 
 
+def stored_arrays(kind: str, state: Any) -> dict[str, Any]:
+    """The arrays of a state that a file holds, by their names there."""
+    stored: dict[str, Any] = {}
+    for name, of in STATES[kind].items():
+        if of.state == "any":
+            continue
+        value = getattr(state, RENAMED.get(f"{kind}.{name}", name))
+        if of.blocks:
+            parts = [stored_arrays(of.state, part) for part in value]
+            stored[name] = parts if len(parts) > 1 else parts[0]
+        else:
+            stored[name] = stored_arrays(of.state, value) if of.state else value
+    if kind == "Forest":  # without what fills up a vector of the processor
+        stored["gauss"] = np.ascontiguousarray(state.gauss[..., : state.numeric.shape[1]])
+    return stored
+
+
+def filled(kind: str, template: Any, stored: Any) -> Any:
+    """The template with the arrays of a file."""
+    changes: dict[str, Any] = {}
+    for name, of in STATES[kind].items():
+        if of.state == "any" or name not in stored:
+            continue
+        code, value = RENAMED.get(f"{kind}.{name}", name), stored[name]
+        known = getattr(template, code)
+        if of.blocks:
+            parts = zip(known, value if isinstance(value, list) else [value], strict=True)
+            changes[code] = [filled(of.state, part, of_part) for part, of_part in parts]
+        elif of.state:
+            changes[code] = filled(of.state, known, value)
+        elif value.shape != known.shape and "Forest" not in kind:  # forests grow
+            raise ValueError(f"{name} has shape {value.shape}: {known.shape} is needed")
+        else:
+            changes[code] = np.require(value, requirements=["C", "A", "W"])
+    return template._replace(**changes)
+
+
 # -- attributes of models ----------------------------------------------------------------------------------------------
 
 ATTRIBUTES = {name: needed for needed, names in TABLES["attributes"].items() for name in names}

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from edgewise.data.table import Feature, Table
-from edgewise.learners.hoeffding_tree import HoeffdingTree, TreeParameters
+from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.label_memory import LabelMemory
 from edgewise.learners.linear import SoftmaxRegression
 from edgewise.learners.products import first_inputs, pairs_of_columns
 from edgewise.learners.regression_forest.layout import ROOM
-from edgewise.learners.regression_tree import RegressionTree, RegressionTreeParameters
+from edgewise.learners.regression_tree import RegressionTree
 from edgewise.learners.ridge import RidgeRegression
 from edgewise.loop.bandit_loop import Cast, make_cast
 from edgewise.loop.decisions import Decision, Pending
@@ -30,14 +30,17 @@ from edgewise.loop.state import GRADIENT, POISSON, POTENTIAL
 from edgewise.persist.declared import (
     ATTRIBUTES,
     MODELS,
+    RECORDS,
     RENAMED,
     STATES,
     TABLES,
     check,
     checked,
+    filled,
     in_code,
     in_file,
     name_of,
+    stored_arrays,
     take,
 )
 from edgewise.persist.forests import checked_forest, checked_regression_forest, has_sleepers
@@ -84,23 +87,6 @@ def stored_state(model: Any, held: dict[str, Any]) -> dict[str, Any]:
 def _kind(model: Any) -> str:
     """Which state it has."""
     return TABLES["state_of"].get(name_of(type(model), MODELS), "Ensemble")
-
-
-def stored_arrays(kind: str, state: Any) -> dict[str, Any]:
-    """The arrays of a state that a file holds, by their names there."""
-    stored: dict[str, Any] = {}
-    for name, of in STATES[kind].items():
-        if of.state == "any":
-            continue
-        value = getattr(state, RENAMED.get(f"{kind}.{name}", name))
-        if of.blocks:
-            parts = [stored_arrays(of.state, part) for part in value]
-            stored[name] = parts if len(parts) > 1 else parts[0]
-        else:
-            stored[name] = stored_arrays(of.state, value) if of.state else value
-    if kind == "Forest":  # without what fills up a group of lanes
-        stored["gauss"] = np.ascontiguousarray(state.gauss[..., : state.numeric.shape[1]])
-    return stored
 
 
 def check_unchanged(model: Any, rebuilt: Any) -> None:
@@ -189,7 +175,7 @@ def _ensembles(model: Any, fresh: Any, stored: Any) -> list[Any]:
         raise ValueError(f"_ensembles: {n_ensembles} are needed")
     if n > MOST_WITH_POTENTIALS and name in WITH_POTENTIALS:
         raise ValueError(f"n_estimators={n}: files of a {name} are for at most {MOST_WITH_POTENTIALS} learners")
-    _check_drawn(fresh.parameters_, TreeParameters, n, len(columns.names))
+    _check_drawn(fresh.parameters_, "TreeParameters", n, len(columns.names))
     sizes = _sizes(columns, n) | {"k": of_each, "experts": fresh._n_experts()}
     for one in stored:
         _check_ensemble(kind, one, fresh, sizes)
@@ -211,11 +197,11 @@ def _sizes(columns: Columns, n: int) -> dict[str, int]:
     return {"N": n, "all columns": n_columns, "columns": n_columns - n_nominal, "nominal": n_nominal, "inputs": inputs}
 
 
-def _check_drawn(drawn: Any, kind: type[Any], n: int, n_columns: int) -> None:
+def _check_drawn(drawn: Any, kind: str, n: int, n_columns: int) -> None:
     """ValueError unless drawn parameters are arrays of numbers, one for each of n learners."""
-    if not isinstance(drawn, kind):
-        raise ValueError(f"the parameters that were drawn are no {kind.__name__}")
-    check(kind.__name__, in_file(kind.__name__, drawn._asdict()), {"N": n, "all columns": n_columns}, "drawn ")
+    if name_of(type(drawn), RECORDS) != kind:
+        raise ValueError(f"the parameters that were drawn are no {kind}")
+    check(kind, in_file(kind, drawn._asdict()), {"N": n, "all columns": n_columns}, "drawn ")
 
 
 def _check_ensemble(kind: str, stored: Any, fresh: Any, sizes: dict[str, int]) -> None:
@@ -276,26 +262,6 @@ def _check_forest(
             raise ValueError(f"{sizes[pool]} {pool} where its trees need {size}")
 
 
-def filled(kind: str, template: Any, stored: Any) -> Any:
-    """The template with the arrays of a file."""
-    changes: dict[str, Any] = {}
-    for name, of in STATES[kind].items():
-        if of.state == "any" or name not in stored:
-            continue
-        code, value = RENAMED.get(f"{kind}.{name}", name), stored[name]
-        known = getattr(template, code)
-        if of.blocks:
-            parts = zip(known, value if isinstance(value, list) else [value], strict=True)
-            changes[code] = [filled(of.state, part, of_part) for part, of_part in parts]
-        elif of.state:
-            changes[code] = filled(of.state, known, value)
-        elif value.shape != known.shape and "Forest" not in kind:  # forests grow
-            raise ValueError(f"{name} has shape {value.shape}: {known.shape} is needed")
-        else:
-            changes[code] = np.require(value, requirements=["C", "A", "W"])
-    return template._replace(**changes)
-
-
 def restored_ensemble(kind: str, template: Any, stored: Any) -> Any:
     """The template with the arrays of a file; ValueError unless they go together."""
     ensemble = filled(kind, template, stored)
@@ -326,7 +292,7 @@ def _gradient_state(model: Any, fresh: Any, stored: Any) -> Any:
     is_tree = np.array([isinstance(learner, RegressionTree) for learner in learners])
     allowed = np.zeros((n, len(columns.names)), bool)
     if trees:
-        _check_drawn(drawn, RegressionTreeParameters, len(trees), len(columns.names))
+        _check_drawn(drawn, "RegressionTreeParameters", len(trees), len(columns.names))
         allowed[is_tree] = drawn.features
     elif drawn is not None:
         raise ValueError("parameters were drawn for trees, and there are none")

@@ -23,18 +23,17 @@ identity.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from edgewise.data.table import Feature, Table
-from edgewise.persist.archive import DTYPE, checked_dtype, checked_shape
+from edgewise.persist.archive import DTYPE, checked_dtype, checked_shape, from_member
 from edgewise.persist.declared import MODELS, RECORDS, SETTINGS, class_named, in_code, in_file, name_of
 
 DEEPEST = 40
 SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
-Fetch = Callable[[int, np.dtype[Any], tuple[int, ...]], np.ndarray]
 BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 # Places in a buffer of a generator that NumPy itself takes without a check: name -> largest place.
 PLACES = {"pos": 624, "buffer_pos": 4}
@@ -98,10 +97,10 @@ class Writer:
 
 
 class Reader:
-    """Puts values together from a header, and arrays that `fetch` gives; ValueError for what no writer writes."""
+    """Puts values together from a header, and arrays or members of a file; ValueError for what no writer writes."""
 
-    def __init__(self, fetch: Fetch) -> None:
-        self._fetch = fetch
+    def __init__(self, arrays: Sequence[bytearray | np.ndarray]) -> None:
+        self._arrays = arrays
         self.used: set[int] = set()  # arrays that were asked for
         self._met: list[Any] = []
 
@@ -127,11 +126,11 @@ class Reader:
             case [("dict", values)]:
                 return self.named(values, depth)
             case [("array", member), ("dtype", dtype), ("shape", shape)]:
-                if type(member) is not int or member in self.used:
-                    raise ValueError(f"array {str(member)[:40]}: not a member, or used twice")
-                array = self._fetch(member, checked_dtype(dtype), checked_shape(shape))
+                if type(member) is not int or not 0 <= member < len(self._arrays) or member in self.used:
+                    raise ValueError(f"array {str(member)[:40]}: there is no such member, or it is used twice")
                 self.used.add(member)
-                return array
+                found, of_dtype, sizes = self._arrays[member], checked_dtype(dtype), checked_shape(shape)
+                return found if isinstance(found, np.ndarray) else from_member(found, of_dtype, sizes)
             case [("cells", list(items)), ("shape", shape)]:
                 cells, sizes = self.value(items, depth), checked_shape(shape)
                 if math.prod(sizes) != len(cells) or any(isinstance(cell, np.ndarray | list) for cell in cells):
