@@ -155,6 +155,13 @@ def test_trees_that_began_anew(tmp_path):
     assert same([model.prequential(X[:300], y[:300])], [loaded.prequential(X[:300], y[:300])])
 
 
+def test_first_weights_that_are_whole_numbers(tmp_path):
+    model = learn(ew.AdaBoostOLM(WARM, FEW, first_weight=1, random_state=0), 40, seed=0)
+    model.save(tmp_path / "model.edgewise")
+    same_weights = learn(ew.AdaBoostOLM(WARM, FEW, first_weight=1.0, random_state=0), 40, seed=0).learner_weights_
+    assert same([ew.load(tmp_path / "model.edgewise").learner_weights_], [same_weights])
+
+
 @pytest.mark.plain
 def test_votes_that_are_given(tmp_path):
     model, votes, y = given_votes()
@@ -416,9 +423,13 @@ def test_what_is_declared():
         (np.zeros((3, 2)), None, None),
         (np.zeros((3, 2)), np.array([-1, 0, 5], np.int32), "places holds 5: numbers < 1 [+] k fit"),
         (np.zeros((3, 2)), np.array([-2, 0, 4], np.int32), "places holds -2: numbers >= -1 fit"),
-        (np.zeros((3, 2)), np.zeros(2, np.int32), r"places needs dtype int32 and shape \(3,\)"),
-        (np.zeros((3, 2)), np.zeros(3), "places needs dtype int32"),
-        (np.zeros((3, 1)), None, r"weights needs dtype float64 and shape \(3, 2\)"),
+        (
+            np.zeros((3, 2)),
+            np.zeros(2, np.int32),
+            r"places has shape \(2,\) .*: shape \(3,\) and dtype int32 are needed",
+        ),
+        (np.zeros((3, 2)), np.zeros(3), "places has shape .* and dtype float64: shape .* and dtype int32 are needed"),
+        (np.zeros((3, 1)), None, r"weights has shape \(3, 1\) .*: shape \(3, 2\) and dtype float64 are needed"),
         (None, np.zeros(3, np.int32), "the state: a Thing is made of weights, places"),
     ):
         stored = {name: array for name, array in (("weights", weights), ("places", places)) if array is not None}

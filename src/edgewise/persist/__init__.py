@@ -39,14 +39,15 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             f"can, and no subclass of them: {', '.join(sorted(MODELS))}"
         )
     family = importlib.import_module(f"edgewise.persist.{FAMILIES[name]}")
-    writer = Writer()
     parameters, state = parts_of(model)
-    parameters, features = writer.named(parameters), None
+    writer, features = Writer(), None
     if hasattr(model, family.STARTED):
         features = [
             {"name": str(name), "categories": None if categories is None else list(map(str, categories))}
             for name, categories in family.features_of(model)
         ]
+    stored_parameters = writer.named(parameters)
+    if features is not None:
         state = family.stored_state(model, state)
     header = {
         "format": FORMAT,
@@ -54,7 +55,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "edgewise": __version__,
         "class": name,
         "features": features,
-        "parameters": parameters,
+        "parameters": stored_parameters,
         "state": writer.named(state),
     }
     # What has been put together again is checked as a file's content is, so that a file that is written can be read.

@@ -116,8 +116,8 @@ def check_shape(place: str, array: Any, of: Field, sizes: dict[str, int]) -> Non
     found = array.shape if is_array and array.ndim == len(of.shape) else (0,) * len(of.shape)
     needed = tuple(_size(size, n, sizes) for size, n in zip(of.shape, found, strict=True))
     if not is_array or array.dtype != of.dtype or array.shape != needed:
-        got = f"dtype {array.dtype} and shape {array.shape}" if is_array else str(array)[:40]
-        raise ValueError(f"{place} needs dtype {of.dtype} and shape {needed}, not {got}")
+        has = f"shape {array.shape} and dtype {array.dtype}" if is_array else str(array)[:40]
+        raise ValueError(f"{place} has {has}: shape {needed} and dtype {of.dtype} are needed")
 
 
 def _size(size: str, found: int, sizes: dict[str, int]) -> int:
