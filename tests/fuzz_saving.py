@@ -27,8 +27,7 @@ import numpy as np
 
 import edgewise as ew
 from edgewise.persist import ModelFileError
-from edgewise.persist.archive import canonical, digest, read_archive
-from edgewise.persist.npy import npy_bytes
+from edgewise.persist.archive import canonical, digest, npy_bytes, read_archive
 from tests.saved_models import MODELS, is_batch, learn, rows, says, targets
 
 MARGIN = 256 << 20

@@ -9,8 +9,8 @@ import pytest
 
 import edgewise as ew
 from edgewise.learners.forest.layout import LEAF, nodes_below, sum_slots, with_gaps
-from edgewise.persist import online
-from edgewise.persist.states import stored_state
+from edgewise.persist.declared import stored_arrays
+from edgewise.persist.online import restored_ensemble
 from tests.test_twin_recipe import PAPER, assert_same_run
 from tests.test_twin_tree import Stream
 
@@ -87,7 +87,7 @@ def test_sums_are_sums(missing, warm_start, splits):
 
 def in_sums(model: Any) -> dict[str, Any]:
     """What the first files of format 1 hold of a model: all weight in the sums of features."""
-    stored = stored_state(model._ensemble)
+    stored = stored_arrays("Ensemble", model._ensemble)
     (forest,), held = model._ensemble.forests, stored["forest"]
     held |= {"counts": held["counts"].copy(), "margin": held["margin"].copy()}
     for i, leaf in leaves_of(forest):
@@ -104,7 +104,7 @@ def test_files_with_all_weight_in_sums(missing):
     make = lambda: ew.AdaBoostOLM(tree(), 4, random_state=1)  # noqa: E731
     model = make().partial_fit(stream.table(), stream.y)
     (template,) = make().partial_fit(stream.table()[:0], stream.y[:0], classes=np.arange(3))._ensembles
-    restored = online._ensemble(template, in_sums(model), model._columns.n_categories)
+    restored = restored_ensemble("Ensemble", template, in_sums(model))
     (known,), (forest,) = model._ensemble.forests, restored.forests
     check_sums(forest)
     if not missing:

@@ -21,11 +21,9 @@ import pytest
 
 import edgewise as ew
 from edgewise.data.table import Feature, Table
-from edgewise.persist import ModelFileError, classes
-from edgewise.persist.archive import canonical, digest, read_archive
-from edgewise.persist.generators import BIT_GENERATORS, generator_state, restored_generator
-from edgewise.persist.npy import npy_bytes
-from edgewise.persist.values import Reader, Writer
+from edgewise.persist import ModelFileError, declared, online
+from edgewise.persist.archive import canonical, digest, npy_bytes, read_archive
+from edgewise.persist.values import BIT_GENERATORS, Reader, Writer, generator_state, restored_generator
 from tests.saved_models import FEW, MODELS, NETWORKS, WARM, given_votes, learn, says
 
 ROOT = Path(__file__).parent.parent
@@ -157,6 +155,13 @@ def test_trees_that_began_anew(tmp_path):
     assert same([model.prequential(X[:300], y[:300])], [loaded.prequential(X[:300], y[:300])])
 
 
+def test_first_weights_that_are_whole_numbers(tmp_path):
+    model = learn(ew.AdaBoostOLM(WARM, FEW, first_weight=1, random_state=0), 40, seed=0)
+    model.save(tmp_path / "model.edgewise")
+    same_weights = learn(ew.AdaBoostOLM(WARM, FEW, first_weight=1.0, random_state=0), 40, seed=0).learner_weights_
+    assert same([ew.load(tmp_path / "model.edgewise").learner_weights_], [same_weights])
+
+
 @pytest.mark.plain
 def test_votes_that_are_given(tmp_path):
     model, votes, y = given_votes()
@@ -267,7 +272,7 @@ VALUES = [
 def test_values_come_back(value):
     writer = Writer()
     stored = json.loads(json.dumps(writer.value(value, "value"), allow_nan=False))
-    again = Reader(lambda index, dtype, shape: writer.arrays[index]).value(stored)
+    again = Reader(writer.arrays).value(stored)
     assert type(again) is type(value)
     assert repr(again) == repr(value)
 
@@ -275,7 +280,7 @@ def test_values_come_back(value):
 @pytest.mark.plain
 def test_nan_comes_back():
     stored = Writer().value(float("nan"), "value")
-    assert np.isnan(Reader(None).value(stored))
+    assert np.isnan(Reader([]).value(stored))
 
 
 @pytest.mark.plain
@@ -377,15 +382,80 @@ def test_parameters_that_were_changed_after_learning_began(tmp_path):
 
 
 def test_every_model_and_setting_of_the_package_is_in_the_table():
-    """A new estimator must be added to `edgewise.persist.classes`, or named here."""
+    """A new estimator must be added to `edgewise/persist/declared.toml`, or named here."""
     others = {"DecisionLog", "LogUniform", "ModelFileError", "Table"}
     for_subclasses = {"BoostingRule", "WeakLearner"}  # a user's own code is not saved
     public = {name for name in ew.__all__ if isinstance(getattr(ew, name), type)} - others - for_subclasses
-    assert {name for name in public if hasattr(getattr(ew, name), "save")} == set(classes.MODELS)
-    assert public <= set(classes.MODELS) | set(classes.SETTINGS)
-    for table in (classes.MODELS, classes.SETTINGS, classes.RECORDS):
+    assert {name for name in public if hasattr(getattr(ew, name), "save")} == set(declared.MODELS)
+    assert public <= set(declared.MODELS) | set(declared.SETTINGS)
+    for table in (declared.MODELS, declared.SETTINGS, declared.RECORDS):
         for name in table:
-            assert classes.class_named(name, table).__name__ == name
+            assert declared.class_named(name, table).__name__ == name
+
+
+@pytest.mark.plain
+def test_names_in_files_outlive_names_in_the_code(tmp_path, monkeypatch):
+    """A class, a parameter and an attribute that are called otherwise in files."""
+    monkeypatch.setitem(declared.SETTINGS, "OldTree", declared.SETTINGS["HoeffdingTree"])
+    monkeypatch.delitem(declared.SETTINGS, "HoeffdingTree")
+    renamed = {"OldTree": "HoeffdingTree", "OldTree.patience": "grace_period", "OzaBoost.size": "n_estimators"}
+    for old, new in (renamed | {"Model.turns": "rounds_"}).items():
+        monkeypatch.setitem(declared.RENAMED, old, new)
+    model = learn(MODELS["OzaBoost"](), 40, seed=0)
+    model.save(tmp_path / "model.edgewise")
+    header, _ = read_archive(tmp_path / "model.edgewise")
+    assert header["parameters"]["size"] == FEW
+    assert header["parameters"]["estimator"]["object"] == "OldTree"
+    assert header["parameters"]["estimator"]["parameters"]["patience"] == {"tuple": [5, 9]}
+    assert header["state"]["turns"] == 40
+    loaded = ew.load(tmp_path / "model.edgewise")
+    assert shown(loaded) == shown(model)
+    assert same(says(model, seed=5), says(loaded, seed=5))
+
+
+@pytest.mark.plain
+def test_what_is_declared():
+    """Dtype, shape in named sizes, and range."""
+    fields = {"weights": declared.parsed("f8[N, 2]"), "places": declared.parsed("optional -1 <= i4[N] < 1 + k")}
+    assert [field.optional for field in fields.values()] == [False, True]
+    for weights, places, told in (
+        (np.zeros((3, 2)), np.array([-1, 0, 4], np.int32), None),
+        (np.zeros((3, 2)), None, None),
+        (np.zeros((3, 2)), np.array([-1, 0, 5], np.int32), "places holds 5: numbers < 1 [+] k fit"),
+        (np.zeros((3, 2)), np.array([-2, 0, 4], np.int32), "places holds -2: numbers >= -1 fit"),
+        (
+            np.zeros((3, 2)),
+            np.zeros(2, np.int32),
+            r"places has shape \(2,\) .*: shape \(3,\) and dtype int32 are needed",
+        ),
+        (np.zeros((3, 2)), np.zeros(3), "places has shape .* and dtype float64: shape .* and dtype int32 are needed"),
+        (np.zeros((3, 1)), None, r"weights has shape \(3, 1\) .*: shape \(3, 2\) and dtype float64 are needed"),
+        (None, np.zeros(3, np.int32), "the state: a Thing is made of weights, places"),
+    ):
+        stored = {name: array for name, array in (("weights", weights), ("places", places)) if array is not None}
+        declared.STATES["Thing"] = fields
+        try:
+            with pytest.raises(ValueError, match=told) if told else nullcontext():
+                declared.check("Thing", stored, {"k": 4})
+        finally:
+            del declared.STATES["Thing"]
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("name", [name for name in MODELS if hasattr(MODELS[name](), "partial_fit")])
+def test_sizes_of_arrays_follow_from_settings(name, tmp_path, monkeypatch):
+    """A size that a file may choose is that of a pool, or of decisions that wait."""
+    chosen = set()
+
+    def watched(kind, stored, sizes, place=""):
+        known = sizes.keys() | {"N"}
+        declared.check(kind, stored, sizes, place)
+        chosen.update(sizes.keys() - known)
+
+    monkeypatch.setattr(online, "check", watched)
+    learn(MODELS[name](), 40, seed=0).save(tmp_path / "model.edgewise")
+    assert chosen <= {"nodes", "links", "leaves", "rows", "slots", "decisions"}
+    assert {"nodes", "leaves"} <= chosen
 
 
 # -- files that are not as they were written -------------------------------------------------------------------------

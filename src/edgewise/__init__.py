@@ -46,7 +46,7 @@ _HOMES = {
     "WeakLearner": "edgewise.learners.weak_learner",
     "as_table": "edgewise.data.table",
     "datasets": "edgewise.data.datasets",
-    "load": "edgewise.persist.models",
+    "load": "edgewise.persist",
     "off_policy": "edgewise.evaluation.off_policy",
     "plot": "edgewise.plot",
     "read": "edgewise.data.files",

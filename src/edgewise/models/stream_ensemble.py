@@ -295,7 +295,7 @@ class StreamEnsemble(Saveable, Estimator):
             plan,
             learners,
             Committee(
-                np.full(n, self._first_weight()),
+                np.full(n, float(self._first_weight())),
                 np.zeros(self._n_experts()),
                 np.zeros((n, 2)),
                 np.zeros(n),

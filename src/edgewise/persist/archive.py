@@ -1,15 +1,19 @@
-"""The container: a zip of header.json and arrays, nothing compressed, written whole or not at all.
+"""The container: a zip of header.json and arrays as .npy members, not compressed, written whole or not at all.
 
 Members are stored as they are. So what a reader allocates is bounded by the size of the file it was given, and a file
-of a few bytes cannot unfold into one that fills the memory.
+of a few bytes cannot unfold into one that fills the memory. Members are .npy of format 1.0 with headers in one form
+only: a reader compares them and parses nothing.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
+import re
 import secrets
+import struct
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,13 +22,16 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from edgewise.persist.npy import npy_bytes
-
 FORMAT = "edgewise-model"
 VERSION = 1
 HEADER = "header.json"
 LARGEST_HEADER = 64 << 20  # JSON takes some twenty times its size in memory
 DIGEST = "sha256"
+MAGIC = b"\x93NUMPY\x01\x00"
+ALIGNED = 64
+MOST_DIMENSIONS = 8
+# Booleans, whole numbers, real numbers, dates and text of fixed width: nothing that would need pickle.
+DTYPE = re.compile(r"\|b1|[|<>][iu][1248]|[<>]f[248]|[<>]U[0-9]{1,7}|\|S[0-9]{1,7}|[<>][mM]8(\[[0-9a-zA-Z]{1,9}\])?")
 
 
 class ModelFileError(ValueError):
@@ -38,13 +45,9 @@ class Archive(NamedTuple):
     arrays: list[bytearray]
 
 
-def member_name(index: int) -> str:
-    return f"{index}.npy"
-
-
 def write_archive(path: Path, header: dict[str, Any], arrays: Sequence[np.ndarray]) -> None:
     """Write a file in the place of the one that may be there."""
-    members: list[tuple[str, Sequence[Any]]] = [(member_name(i), npy_bytes(array)) for i, array in enumerate(arrays)]
+    members: list[tuple[str, Sequence[Any]]] = [(f"{i}.npy", npy_bytes(array)) for i, array in enumerate(arrays)]
     text = canonical(header | {DIGEST: digest(header, [part for _, parts in members for part in parts])})
     if len(text) > LARGEST_HEADER:
         raise ValueError(
@@ -91,7 +94,8 @@ def read_archive(path: Path) -> Archive:
         except MemoryError:
             raise
         except Exception as error:  # zipfile and json have no closed list of what damaged files make them raise
-            raise ModelFileError(f"{path}: truncated, altered or no model file ({_reason(error)})") from None
+            reason = str(error).partition("\n")[0][:120] or type(error).__name__
+            raise ModelFileError(f"{path}: truncated, altered or no model file ({reason})") from None
 
 
 def canonical(header: dict[str, Any]) -> bytes:
@@ -121,8 +125,8 @@ def _read(file: BinaryIO, size: int) -> Archive:
                 raise ModelFileError(f"member {member.filename[:80]!r} is compressed: a model file stores its members")
             if index == 0:
                 header = read_header(archive.read(member))  # first of all, as it may be of a newer format
-            elif member.filename != member_name(index - 1):
-                raise ModelFileError(f"member {member.filename[:80]!r} where {member_name(index - 1)!r} belongs")
+            elif member.filename != f"{index - 1}.npy":
+                raise ModelFileError(f"member {member.filename[:80]!r} where '{index - 1}.npy' belongs")
         arrays = [bytearray(archive.read(member)) for member in members[1:]]
     if header[DIGEST] != digest(header, arrays):
         raise ModelFileError("altered or damaged: its SHA-256 is not the one that was written")
@@ -131,7 +135,7 @@ def _read(file: BinaryIO, size: int) -> Archive:
 
 def read_header(text: bytes) -> dict[str, Any]:
     """The header, if it is one of a format that this edgewise reads."""
-    header = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_refused)
+    header = json.loads(text)
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ModelFileError(f'not a model of edgewise: its header lacks "format": "{FORMAT}"')
     version, writer = header.get("version"), str(header.get("edgewise"))[:40]
@@ -147,16 +151,48 @@ def read_header(text: bytes) -> dict[str, Any]:
     return header
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ModelFileError("altered: a name stands twice in its header")
-    return found
+# -- arrays ------------------------------------------------------------------------------------------------------------
 
 
-def _refused(constant: str) -> Any:
-    raise ModelFileError(f"altered: {constant} in its header, which is no JSON")
+def checked_dtype(text: Any) -> np.dtype[Any]:
+    """The dtype that a file names; ValueError for any but those of `DTYPE`."""
+    if not isinstance(text, str) or not DTYPE.fullmatch(text):
+        raise ValueError(f"dtype {text!r}: not one of those that a model file may hold")
+    try:
+        return np.dtype(text)
+    except TypeError:
+        raise ValueError(f"dtype {text!r}: there is no such") from None
 
 
-def _reason(error: Exception) -> str:
-    return (str(error).splitlines() or [""])[0][:120] or type(error).__name__
+def checked_shape(shape: Any) -> tuple[int, ...]:
+    """The shape that a file names; ValueError unless it is a list of a few whole numbers."""
+    good = isinstance(shape, list) and len(shape) <= MOST_DIMENSIONS
+    if not good or not all(type(size) is int and 0 <= size < 1 << 48 for size in shape):
+        raise ValueError(f"shape {str(shape)[:80]}: not the shape of an array")
+    return tuple(shape)
+
+
+def npy_header(dtype: np.dtype[Any], shape: Sequence[int]) -> bytes:
+    """What stands before the data of a C-ordered array."""
+    text = f"{{'descr': {dtype.str!r}, 'fortran_order': False, 'shape': {tuple(shape)!r}, }}"
+    length = len(MAGIC) + 2 + len(text) + 1
+    text += " " * (-length % ALIGNED) + "\n"
+    return MAGIC + struct.pack("<H", len(text)) + text.encode("ascii")
+
+
+def npy_bytes(array: np.ndarray) -> list[bytes | memoryview]:
+    """The parts of a member, which is what `numpy.save` could have written."""
+    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8) if array.nbytes else np.zeros(0, np.uint8)
+    return [npy_header(array.dtype, array.shape), data.data]
+
+
+def from_member(member: bytearray, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
+    """The array of a member, in its memory; ValueError unless its header says the same and its size fits."""
+    header = npy_header(dtype, shape)
+    size = math.prod(shape) * dtype.itemsize
+    if len(member) != len(header) + size or not member.startswith(header):
+        raise ValueError(f"not an array of dtype {dtype.str} and shape {shape}, as the header says")
+    if size == 0:
+        return np.zeros(shape, dtype.newbyteorder("="))
+    array = np.frombuffer(member, dtype, offset=len(header)).reshape(shape)
+    return array.astype(dtype.newbyteorder("="), copy=False)

@@ -23,31 +23,20 @@ identity.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from edgewise.data.table import Feature, Table
-from edgewise.persist.classes import RECORDS, SETTINGS, class_named, name_of
-from edgewise.persist.generators import generator_state, restored_generator
-from edgewise.persist.npy import can_hold, checked_dtype, checked_shape
+from edgewise.persist.archive import DTYPE, checked_dtype, checked_shape, from_member
+from edgewise.persist.declared import MODELS, RECORDS, SETTINGS, class_named, in_code, in_file, name_of
 
 DEEPEST = 40
 SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
-Fetch = Callable[[int, np.dtype[Any], tuple[int, ...]], np.ndarray]
-
-
-def parameter_names(kind: type[Any]) -> list[str]:
-    """The names of a constructor's arguments."""
-    return list(kind._get_param_names() if hasattr(kind, "_get_param_names") else kind._defaults())
-
-
-def parts_of(value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Parameters of an object, and the rest of what it holds."""
-    names = parameter_names(type(value))
-    held = vars(value)
-    return {name: held[name] for name in names}, {name: held[name] for name in held if name not in names}
+BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
+# Places in a buffer of a generator that NumPy itself takes without a check: name -> largest place.
+PLACES = {"pos": 624, "buffer_pos": 4}
 
 
 class Writer:
@@ -83,46 +72,37 @@ class Writer:
         if isinstance(value, np.random.Generator | np.random.RandomState):
             kind = "random_state" if isinstance(value, np.random.RandomState) else "generator"
             return {kind: self.value(generator_state(value), place)}
-        return self._named_class(value, place)
+        if id(value) in self._met:
+            return {"again": self._met[id(value)][0]}
+        if (name := name_of(type(value), RECORDS)) is not None:
+            stored = {"record": name, "fields": self.named(in_file(name, value._asdict()), f"{place}.")}
+        elif (name := name_of(type(value), SETTINGS)) is not None:
+            stored = {"object": name, "parameters": self.named(parts_of(value)[0], f"{place}.")}
+        else:
+            raise ValueError(
+                f"{place}={str(value)[:80]}: a {type(value).__module__}.{type(value).__qualname__} cannot be saved; a "
+                "model file holds settings and learners of edgewise itself, numbers, text and arrays, and never code"
+            )
+        self._met[id(value)] = (len(self._met), value)
+        return stored
 
     def _array(self, array: np.ndarray, place: str) -> dict[str, Any]:
         shape = list(array.shape)
         if array.dtype.kind == "O":
             return {"cells": [self.value(cell, place) for cell in array.ravel().tolist()], "shape": shape}
-        if not can_hold(array.dtype):
+        if not DTYPE.fullmatch(array.dtype.str):
             raise ValueError(f"{place}: an array of dtype {array.dtype} cannot be saved")
         self.arrays.append(array)
         return {"array": len(self.arrays) - 1, "dtype": array.dtype.str, "shape": shape}
 
-    def _named_class(self, value: Any, place: str) -> dict[str, Any]:
-        if id(value) in self._met:
-            return {"again": self._met[id(value)][0]}
-        record, kind = name_of(value, RECORDS), name_of(value, SETTINGS)
-        if record is None and kind is None:
-            raise ValueError(
-                f"{place}={str(value)[:80]}: a {type(value).__module__}.{type(value).__qualname__} cannot be saved; a "
-                "model file holds settings and learners of edgewise itself, numbers, text and arrays, and never code"
-            )
-        if record is not None:
-            stored: dict[str, Any] = {"record": record, "fields": self.named(value._asdict(), f"{place}.")}
-        else:
-            stored = {"object": kind, "parameters": self.named(parts_of(value)[0], f"{place}.")}
-        self._met[id(value)] = (len(self._met), value)
-        return stored
-
 
 class Reader:
-    """Puts values together from a header, and arrays that `fetch` gives; ValueError for what no writer writes."""
+    """Puts values together from a header, and arrays or members of a file; ValueError for what no writer writes."""
 
-    def __init__(self, fetch: Fetch) -> None:
-        self._fetch = fetch
-        self._used: set[int] = set()
+    def __init__(self, arrays: Sequence[bytearray | np.ndarray]) -> None:
+        self._arrays = arrays
+        self.used: set[int] = set()  # arrays that were asked for
         self._met: list[Any] = []
-
-    @property
-    def n_used(self) -> int:
-        """How many arrays were asked for."""
-        return len(self._used)
 
     def named(self, stored: Any, depth: int = 0) -> dict[str, Any]:
         """Values by name."""
@@ -138,95 +118,51 @@ class Reader:
             return stored
         if isinstance(stored, list):
             return [self.value(item, depth + 1) for item in stored]
-        for name, read in self._forms.items():
-            if name in stored:
-                return read(self, stored, depth)
-        raise ValueError(f"no value: {str(stored)[:80]}")
-
-    def _float(self, stored: dict[str, Any], depth: int) -> float:
-        return SPECIAL[_only(stored, "float")["float"]]
-
-    def _tuple(self, stored: dict[str, Any], depth: int) -> tuple[Any, ...]:
-        return tuple(self.value(_listed(_only(stored, "tuple")["tuple"]), depth))
-
-    def _dict(self, stored: dict[str, Any], depth: int) -> dict[str, Any]:
-        return self.named(_only(stored, "dict")["dict"], depth)
-
-    def _array(self, stored: dict[str, Any], depth: int) -> np.ndarray:
-        _only(stored, "array", "dtype", "shape")
-        dtype, shape = checked_dtype(stored["dtype"]), checked_shape(stored["shape"])
-        member = stored["array"]
-        if type(member) is not int or member in self._used:
-            raise ValueError(f"array {str(member)[:40]}: not a member, or used twice")
-        array = self._fetch(member, dtype, shape)
-        self._used.add(member)
-        return array
-
-    def _cells(self, stored: dict[str, Any], depth: int) -> np.ndarray:
-        cells = self.value(_listed(_only(stored, "cells", "shape")["cells"]), depth)
-        shape = checked_shape(stored["shape"])
-        if math.prod(shape) != len(cells) or any(isinstance(cell, np.ndarray | list) for cell in cells):
-            raise ValueError(f"{len(cells)} cells for an array of shape {shape}")
-        array = np.empty(len(cells), object)
-        array[:] = cells
-        return array.reshape(shape)
-
-    def _scalar(self, stored: dict[str, Any], depth: int) -> Any:
-        dtype = checked_dtype(_only(stored, "scalar", "dtype")["dtype"])
-        value = self.value(stored["scalar"], depth + 1)
-        if dtype.kind not in "biufU" or type(value) not in (bool, int, float, str) or dtype.itemsize > 1 << 20:
-            raise ValueError(f"no number or text of NumPy: {str(stored)[:80]}")
-        return np.array(value, dtype)[()]
-
-    def _table(self, stored: dict[str, Any], depth: int) -> Table:
-        _only(stored, "table", "values")
-        features = [self.value(feature, depth + 1) for feature in _listed(stored["table"])]
-        values = self.value(stored["values"], depth + 1)
-        if not all(isinstance(feature, Feature) for feature in features) or not isinstance(values, np.ndarray):
-            raise ValueError("no table")
-        return Table(values, features)
-
-    def _generator(self, stored: dict[str, Any], depth: int) -> Any:
-        return restored_generator(self.value(_only(stored, "generator")["generator"], depth + 1), legacy=False)
-
-    def _random_state(self, stored: dict[str, Any], depth: int) -> Any:
-        return restored_generator(self.value(_only(stored, "random_state")["random_state"], depth + 1), legacy=True)
-
-    def _record(self, stored: dict[str, Any], depth: int) -> Any:
-        kind: Any = class_named(_only(stored, "record", "fields")["record"], RECORDS)
-        fields = self.named(stored["fields"], depth)
-        if fields.keys() != set(kind._fields):
-            raise ValueError(f"a {kind.__name__} has {', '.join(kind._fields)}; the file has {str(list(fields))[:80]}")
-        record = checked_feature(**fields) if kind is Feature else kind(**fields)
-        self._met.append(record)
-        return record
-
-    def _object(self, stored: dict[str, Any], depth: int) -> Any:
-        kind = class_named(_only(stored, "object", "parameters")["object"], SETTINGS)
-        made = with_parameters(kind, self.named(stored["parameters"], depth))
-        self._met.append(made)
-        return made
-
-    def _again(self, stored: dict[str, Any], depth: int) -> Any:
-        place = _only(stored, "again")["again"]
-        if type(place) is not int or not 0 <= place < len(self._met):
-            raise ValueError(f"{str(place)[:40]}: nothing was met before at this place")
-        return self._met[place]
-
-    _forms: dict[str, Callable[[Reader, dict[str, Any], int], Any]] = {  # noqa: RUF012
-        "float": _float,
-        "tuple": _tuple,
-        "dict": _dict,
-        "array": _array,
-        "cells": _cells,
-        "scalar": _scalar,
-        "table": _table,
-        "generator": _generator,
-        "random_state": _random_state,
-        "record": _record,
-        "object": _object,
-        "again": _again,
-    }
+        match sorted(stored.items()):
+            case [("float", name)]:
+                return SPECIAL[name]
+            case [("tuple", list(items))]:
+                return tuple(self.value(items, depth))
+            case [("dict", values)]:
+                return self.named(values, depth)
+            case [("array", member), ("dtype", dtype), ("shape", shape)]:
+                if type(member) is not int or not 0 <= member < len(self._arrays) or member in self.used:
+                    raise ValueError(f"array {str(member)[:40]}: there is no such member, or it is used twice")
+                self.used.add(member)
+                found, of_dtype, sizes = self._arrays[member], checked_dtype(dtype), checked_shape(shape)
+                return found if isinstance(found, np.ndarray) else from_member(found, of_dtype, sizes)
+            case [("cells", list(items)), ("shape", shape)]:
+                cells, sizes = self.value(items, depth), checked_shape(shape)
+                if math.prod(sizes) != len(cells) or any(isinstance(cell, np.ndarray | list) for cell in cells):
+                    raise ValueError(f"{len(cells)} cells for an array of shape {sizes}")
+                array = np.empty(len(cells), object)
+                array[:] = cells
+                return array.reshape(sizes)
+            case [("dtype", name), ("scalar", inner)]:
+                value, dtype = self.value(inner, depth + 1), checked_dtype(name)
+                if type(value) not in (bool, int, float, str) or dtype.kind not in "biufU" or dtype.itemsize > 1 << 20:
+                    raise ValueError(f"no number or text of NumPy: {str(stored)[:80]}")
+                return np.array(value, dtype)[()]
+            case [("table", list(items)), ("values", inner)]:
+                features, values = self.value(items, depth), self.value(inner, depth + 1)
+                if not all(isinstance(feature, Feature) for feature in features) or not isinstance(values, np.ndarray):
+                    raise ValueError("no table")
+                return Table(values, features)
+            case [("generator" | "random_state" as name, state)]:
+                return restored_generator(self.value(state, depth + 1), legacy=name == "random_state")
+            case [("fields", inner), ("record", name)]:
+                record: Any = class_named(name, RECORDS)
+                fields = in_code(name, self.named(inner, depth))
+                if fields.keys() != set(record._fields):
+                    raise ValueError(f"a {name} has {', '.join(record._fields)}; not {str(list(fields))[:80]}")
+                self._met.append(checked_feature(**fields) if record is Feature else record(**fields))
+                return self._met[-1]
+            case [("object", name), ("parameters", inner)]:
+                self._met.append(with_parameters(name, SETTINGS, self.named(inner, depth)))
+                return self._met[-1]
+            case [("again", place)] if type(place) is int and 0 <= place < len(self._met):
+                return self._met[place]
+        raise ValueError(f"no value of a model file: {str(stored)[:80]}")
 
 
 def checked_feature(name: Any, categories: Any) -> Feature:
@@ -241,17 +177,34 @@ def checked_feature(name: Any, categories: Any) -> Feature:
     return Feature(name, categories)
 
 
-def with_parameters(kind: type[Any], parameters: dict[str, Any]) -> Any:
+# -- objects -----------------------------------------------------------------------------------------------------------
+
+
+def parameter_names(kind: type[Any]) -> list[str]:
+    """The names of a constructor's arguments."""
+    return list(kind._get_param_names() if hasattr(kind, "_get_param_names") else kind._defaults())
+
+
+def parts_of(value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Parameters of an object, and the rest of what it holds, by their names in a file."""
+    held = dict(vars(value))
+    parameters = {name: held.pop(name) for name in parameter_names(type(value))}
+    return in_file(name_of(type(value), MODELS | SETTINGS) or "", parameters), in_file("Model", held)
+
+
+def with_parameters(name: Any, table: dict[str, str], parameters: dict[str, Any]) -> Any:
     """An object with these parameters. One that came to the class after the file was written has its default."""
+    kind, parameters = class_named(name, table), in_code(name, parameters)
     known = parameter_names(kind)
-    for name in parameters:
-        if name not in known:
-            raise ValueError(f"{kind.__name__} has no parameter {name[:40]!r}")
+    for parameter in parameters:
+        if parameter not in known:
+            raise ValueError(f"{name} has no parameter {parameter[:40]!r}")
     return kind(**parameters)
 
 
-def checked_names(kind: type[Any], state: dict[str, Any]) -> dict[str, Any]:
+def checked_names(kind: type[Any], stored: dict[str, Any]) -> dict[str, Any]:
     """A state whose names are those of attributes, and hide nothing that the class defines but plain defaults."""
+    state = in_code("Model", stored)
     for name, value in state.items():
         default = getattr(kind, name, None)
         hides = hasattr(kind, name) and (
@@ -262,13 +215,71 @@ def checked_names(kind: type[Any], state: dict[str, Any]) -> dict[str, Any]:
     return state
 
 
-def _only(stored: dict[str, Any], *names: str) -> dict[str, Any]:
-    if stored.keys() != set(names):
-        raise ValueError(f"{', '.join(names)} alone are needed, not {str(list(stored))[:80]}")
-    return stored
+# -- random state: NumPy's generators as the numbers behind them, with the seed from which children are spawned --------
 
 
-def _listed(stored: Any) -> list[Any]:
-    if not isinstance(stored, list):
-        raise ValueError(f"a list is needed, not {str(stored)[:80]}")
-    return stored
+def generator_state(generator: np.random.Generator | np.random.RandomState) -> dict[str, Any]:
+    """All that a generator remembers, as plain values and arrays; ValueError for a kind that NumPy does not have."""
+    bits = generator._bit_generator if isinstance(generator, np.random.RandomState) else generator.bit_generator
+    kind, seed = type(bits).__name__, getattr(bits, "seed_seq", None)
+    known = kind in BIT_GENERATORS and type(bits) is getattr(np.random, kind)
+    seeded = type(seed) is np.random.SeedSequence or (seed is None and kind == "MT19937")
+    if not known or not seeded:
+        raise ValueError(f"{generator!r}: only generators of NumPy, seeded by its SeedSequence, can be saved")
+    stored = generator.get_state(legacy=False) if isinstance(generator, np.random.RandomState) else bits.state
+    spawning = None
+    if seed is not None:
+        entropy: Any = seed.entropy
+        spawning = {
+            "entropy": list(map(int, entropy)) if np.ndim(entropy) else int(entropy),
+            "spawn_key": list(map(int, seed.spawn_key)),
+            "pool_size": int(seed.pool_size),
+            "n_children_spawned": int(seed.n_children_spawned),
+        }
+    return {"kind": kind, "state": _plain(stored), "seed": spawning}
+
+
+def restored_generator(stored: Any, *, legacy: bool) -> np.random.Generator | np.random.RandomState:
+    """The generator again, `legacy` a RandomState; ValueError or TypeError for what is no state of one."""
+    kind, seed, state = stored["kind"], stored["seed"], stored["state"]
+    if kind not in BIT_GENERATORS or (seed is None and kind != "MT19937"):
+        raise ValueError(f"no generator of NumPy, or one without its seed: {str(kind)[:40]!r}")
+    if seed is None:
+        bits = np.random.RandomState(0)._bit_generator  # as RandomState seeds its own: there is no SeedSequence
+    else:
+        size, children = seed["pool_size"], seed["n_children_spawned"]
+        if type(size) is not int or not 4 <= size <= 64:
+            raise ValueError(f"pool_size {size!r} of a SeedSequence")
+        spawn_key = tuple(seed["spawn_key"])
+        sequence = np.random.SeedSequence(
+            seed["entropy"], spawn_key=spawn_key, pool_size=size, n_children_spawned=children
+        )
+        bits = getattr(np.random, kind)(sequence)
+    needed, found = _form(bits.state), _form({key: state[key] for key in bits.state})
+    if found != needed:
+        raise ValueError(f"the state of a {kind} is like {needed}, not {str(found)[:200]}")
+    if legacy:
+        if type(state["has_gauss"]) is not int or not np.isfinite(float(state["gauss"])):
+            raise ValueError("the state of a RandomState")
+        generator = np.random.RandomState(bits)
+        generator.set_state(state)
+        return generator
+    bits.state = state
+    return np.random.Generator(bits)
+
+
+def _plain(state: Any) -> Any:
+    """The state as dictionaries of whole numbers, floats, text and arrays."""
+    if isinstance(state, dict):
+        return {key: _plain(value) for key, value in state.items()}
+    return state.item() if isinstance(state, np.generic) else state
+
+
+def _form(state: Any, name: str = "") -> Any:
+    """How a state is built: names, text, dtypes and shapes, types of numbers and whether they are in their range."""
+    if isinstance(state, dict):
+        return {key: _form(value, key) for key, value in state.items()}
+    if isinstance(state, np.ndarray):
+        return str(state.dtype), state.shape
+    number = _plain(state)
+    return state if isinstance(state, str) else (type(number).__name__, 0 <= number <= PLACES.get(name, number))
