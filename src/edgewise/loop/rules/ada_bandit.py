@@ -8,7 +8,7 @@
 | eta_t     | `weight_step`                                                                                       |
 | v_t^i     | exp(-`committee.mistakes`), estimated mistakes                                                      |
 
-Hedge chooses the expert that is followed, then explored. In plain Python: `edgewise.reference.ada_bandit`.
+Hedge chooses the expert that is followed, then explored. In plain Python: `edgewise.reference.bandits`.
 """
 
 from __future__ import annotations

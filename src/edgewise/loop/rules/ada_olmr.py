@@ -11,7 +11,7 @@
 v_i / (v_1 + ... + v_i), which leaves each with probability proportional to its weight, and one uniform number is enough
 for all, stretched after each choice.
 
-In plain Python: `edgewise.reference.ada_olmr`.
+In plain Python: `edgewise.reference.ranking`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 | C-hat_t^i    | `costs`: the random cost vector (5) from the cost matrix (9), exact potentials                   |
 | w^{i*}       | `plan.importance_bound`                                                                          |
 
-The last expert is followed, then explored; every vote counts 1. In plain Python: `edgewise.reference.bandit_bbm`.
+The last expert is followed, then explored; every vote counts 1. In plain Python: `edgewise.reference.bandits`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 | u_gamma^Y | the baseline; `committee.excess` is what votes cost beyond it                               |
 | s_t^i     | `trace.scores`; every vote counts 1, and the last expert is followed                        |
 
-In plain Python: `edgewise.reference.online_bmr`.
+In plain Python: `edgewise.reference.ranking`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 | lambda^sc, lambda^sw | `committee.costs`: rates of the examples that a learner got right, and wrong |
 | log((1 - e)/e)     | `oza_weight`                                                                |
 
-In plain Python: `edgewise.reference.oza_boost`.
+In plain Python: `edgewise.reference.baselines`.
 """
 
 from __future__ import annotations
