@@ -1,10 +1,167 @@
-"""Parameters of an object are the arguments of its constructor: read, set, copied and shown, as in scikit-learn."""
+"""Parameters of an object are the arguments of its constructor: declared, checked, read, set and shown.
+
+A model declares its parameters as annotated class attributes with defaults, first those by position, then, after
+`_: KW_ONLY`, those by name. `with_parameters` makes the constructor of them, and the section "Parameters" of the
+docstring: each parameter is described by the docstring of the class, of one of its parents, or else by `SHARED`.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import os
-from typing import Any, Self
+import re
+from collections.abc import Callable, Collection
+from functools import cache
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
+
+import numpy as np
+
+Kind = TypeVar("Kind")
+
+
+class Allowed(NamedTuple):
+    """What values a parameter may have: a test, and the words for it in the message of a ValueError."""
+
+    holds: Callable[[Any], bool]
+    words: str
+
+
+class Parameter(NamedTuple):
+    """What docstrings say of a parameter, and what values it may have."""
+
+    type: str
+    text: str
+    allowed: Allowed | None = None
+
+
+def one_of(names: Collection[str], words: str = "") -> Allowed:
+    """One of these names."""
+    return Allowed(lambda value: value in names, f"one of {', '.join(names)}{words}")
+
+
+def at_least_1(words: str) -> Allowed:
+    """A whole number from 1."""
+    return Allowed(lambda value: isinstance(value, int | np.integer) and bool(value >= 1), words)
+
+
+def between(low: float, high: float, words: str) -> Allowed:
+    """A number between the two, which are not allowed themselves."""
+    return Allowed(lambda value: low < value < high, words)
+
+
+def or_none(allowed: Allowed) -> Allowed:
+    """The same, or None."""
+    return Allowed(lambda value: value is None or allowed.holds(value), allowed.words)
+
+
+POSITIVE = Allowed(lambda value: value > 0.0, "a positive number")
+POSITIVE_OR_NONE = or_none(POSITIVE._replace(words="a positive number, or None"))
+
+SHARED = {
+    "estimator": Parameter(
+        "learner or list of learners, optional",
+        "The weak learner, or a list of which the last fills up; a `HoeffdingTree` if None.",
+    ),
+    "n_estimators": Parameter(
+        "int", "Number of weak learners N.", at_least_1("an ensemble needs at least 1 weak learner")
+    ),
+    "edge": Parameter(
+        "float",
+        "gamma in (0, 1), how much better than random guessing the learners are taken to be.",
+        between(0.0, 1.0, "a number in (0, 1)"),
+    ),
+    "exploration": Parameter(
+        "float, str or callable",
+        'The rate rho in (0, 1) at which another label than the guess is shown; "decaying": the rate that the text\n'
+        "after Theorem 3.2 sets; or a function of the number of the decision, from 1.",
+    ),
+    "estimate": Parameter(
+        "str", '"full": estimate (4) of the 0-1 loss; "simple": (3), by which nothing is learned from a mistake.'
+    ),
+    "cost_clip": Parameter("float, optional", "Largest cost, or None; 100 in the paper.", POSITIVE_OR_NONE),
+    "cost_grain": Parameter("float, optional", "Costs are rounded to a multiple of this, or None.", POSITIVE_OR_NONE),
+    "importance_power": Parameter("float", "Importances are raised to this power; 1 in the paper.", POSITIVE),
+    "normalize_importance": Parameter(
+        "bool", "Whether importances are divided by their mean so far, learner by learner; not in the paper."
+    ),
+    "first_weight": Parameter("float", "Learner weights before the first round; 0 in the paper."),
+    "max_pending": Parameter(
+        "int",
+        "Decisions that may wait for feedback; the oldest expire.",
+        at_least_1("at least 1 decision must be kept"),
+    ),
+    "max_bytes": Parameter(
+        "int, optional",
+        "Most bytes that the model may take; at the limit, leaves that promise little give up their statistics\n"
+        "(docs/how-to/memory.md). None: no limit.",
+        or_none(at_least_1("a whole number of bytes, or None for no limit")),
+    ),
+    "chunk_size": Parameter(
+        "int", "Rows that go through the learners together; never changes a result.", at_least_1("at least 1 row")
+    ),
+    "n_jobs": Parameter(
+        "int, optional",
+        "Threads that learners are shared out to, -1 for one on each core; never changes a result\n"
+        "(docs/how-to/threads.md).",
+    ),
+    "random_state": Parameter("int or Generator, optional", "Seed, or numpy Generator."),
+}
+
+
+@dataclass_transform(eq_default=False)
+def with_parameters(**allowed: Allowed | Collection[str]) -> Callable[[type[Kind]], type[Kind]]:
+    """Make the constructor and the docstring of a class from the parameters that it declares.
+
+    `allowed` are values that a parameter may have, or names, other than `SHARED` says.
+    """
+    given = {name: one if isinstance(one, Allowed) else one_of(one) for name, one in allowed.items()}
+
+    def made(cls: Any) -> Any:
+        dataclasses.dataclass(eq=False, repr=False)(cls)
+        names = [field.name for field in dataclasses.fields(cls)]
+        shared = {name: SHARED[name].allowed for name in names if name in SHARED}
+        known = getattr(cls, "_allowed", {})
+        cls._allowed = {name: one for name, one in (shared | known | given).items() if one is not None}
+        if cls.__doc__ is not None:  # python -OO leaves none
+            cls.__doc__ = _with_section(cls, names)
+        return cls
+
+    return made
+
+
+def _with_section(cls: type, names: list[str]) -> str:
+    """The docstring of a class with a section that describes these parameters."""
+    summary, described = "", {}
+    for name in names:
+        if name in SHARED:
+            text = SHARED[name].text.replace("\n", "\n    ")
+            described[name] = f"{name} : {SHARED[name].type}\n    {text}"
+    for kind in reversed(cls.__mro__[:-1]):
+        summary, _, section = inspect.cleandoc(kind.__doc__ or "").partition("\n\nParameters\n----------\n")
+        described |= {entry.partition(" :")[0]: entry.strip() for entry in re.split(r"\n(?=\w)", section) if entry}
+    return "\n".join([summary, "", "Parameters", "----------", *(described[name] for name in names), ""])
+
+
+def allowed_of(*names: str) -> dict[str, Allowed]:
+    """What values parameters may have, as `SHARED` says."""
+    return {name: allowed for name in names if (allowed := SHARED[name].allowed) is not None}
+
+
+def check_parameters(of: Any) -> None:
+    """ValueError if a parameter has a value that is not allowed."""
+    for name, allowed in of._allowed.items():
+        value = getattr(of, name)
+        if not allowed.holds(value):
+            raise ValueError(f"{name}={value!r}: {allowed.words}")
+
+
+def check_first_weight(of: Any, low: float, high: float, words: str) -> None:
+    """ValueError unless low and high are a range of learner weights (`words` say what is), with the first in it."""
+    if not low < high:
+        raise ValueError(f"weight_range={of.weight_range!r}: {words}")
+    if not low <= of.first_weight <= high:
+        raise ValueError(f"first_weight={of.first_weight!r}: a number in [{low}, {high}], the weight range")
 
 
 class Saveable:
@@ -26,7 +183,11 @@ class Saveable:
 class Parameterized:
     """`get_params`, `set_params` and a repr that names what differs from the defaults."""
 
+    # what values parameters may have, by name
+    _allowed: ClassVar[dict[str, Allowed]] = {}
+
     @classmethod
+    @cache
     def _defaults(cls) -> dict[str, Any]:
         signature = inspect.signature(cls.__init__)
         return {name: p.default for name, p in signature.parameters.items() if name != "self"}

@@ -1,4 +1,4 @@
-"""What all boosters of single labels share towards their users: checking, predictions, and what a run tells."""
+"""Boosters of single labels: predictions and scores, learning from labels, and what a run tells."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from edgewise.loop.inputs import given
 from edgewise.loop.online_loop import run
 from edgewise.loop.pipeline import Passage
 from edgewise.loop.state import COST, POTENTIAL, Chunk, Trace
-from edgewise.models.stream_ensemble import Rows, StreamEnsemble
+from edgewise.models.stream_ensemble import Rows, StreamEnsemble, VotingEnsemble
 
 
 class History(NamedTuple):
@@ -27,18 +27,67 @@ class History(NamedTuple):
     uniforms: np.ndarray
 
 
-class StreamClassifier(StreamEnsemble):
-    """An ensemble that predicts and learns, one example after the other.
-
-    Learning many rows in one call is the same, number for number, as learning them one by one.
-    """
+class LabelPredictor(StreamEnsemble):
+    """Predictions of single labels, from the guesses and scores that `_vote` gives."""
 
     _task = "classifier"
     # learned
     classes_: np.ndarray
     mistakes_: int
 
-    # -- learning and predicting -----------------------------------------------------------------------------------
+    def predict(self, X: Any) -> np.ndarray:
+        """The label of each row. Never random: where Hedge would draw an expert, the experts' weighted vote decides.
+
+        Parameters
+        ----------
+        X : array, frame or Table
+            Rows, as `edgewise.as_table` takes them.
+
+        Returns
+        -------
+        array
+            The labels [n].
+        """
+        guesses, _ = self._vote(X)
+        return self.classes_[guesses]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores [n, k] behind the predictions; for two classes, second minus first, as in scikit-learn.
+
+        Parameters are those of `predict`.
+
+        Returns
+        -------
+        array
+            Scores [n, k]; for two classes [n].
+        """
+        _, decisions = self._vote(X)
+        return decisions[:, 1] - decisions[:, 0] if decisions.shape[1] == 2 else decisions
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities [n, k] of the classes.
+
+        Parameters are those of `predict`.
+
+        Returns
+        -------
+        array
+            Probabilities [n, k], in the order of `classes_`.
+        """
+        _, decisions = self._vote(X)
+        return self._probabilities(decisions)
+
+    def _vote(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Places of the predicted labels of rows, and the scores behind them; nothing changes."""
+        raise TypeError(f"{type(self).__name__} does not say how it predicts")
+
+    def _probabilities(self, decisions: np.ndarray) -> np.ndarray:
+        """Shares of the scores, which are sums of non-negative votes."""
+        return shares_of(decisions)
+
+
+class LabelLearner(LabelPredictor):
+    """Learning from labels, by `_learn`."""
 
     def prequential(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Predict, then learn, row by row; the predictions.
@@ -90,48 +139,6 @@ class StreamClassifier(StreamEnsemble):
         """
         return self._fit(X, y, sample_weight)
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The label of each row. Never random: where Hedge would draw an expert, the experts' weighted vote decides.
-
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-
-        Returns
-        -------
-        array
-            The labels [n].
-        """
-        guesses, _ = self._vote(X)
-        return self.classes_[guesses]
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Scores [n, k] behind the predictions; for two classes, second minus first, as in scikit-learn.
-
-        Parameters are those of `predict`.
-
-        Returns
-        -------
-        array
-            Scores [n, k]; for two classes [n].
-        """
-        _, decisions = self._vote(X)
-        return decisions[:, 1] - decisions[:, 0] if decisions.shape[1] == 2 else decisions
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities [n, k] of the classes.
-
-        Parameters are those of `predict`.
-
-        Returns
-        -------
-        array
-            Probabilities [n, k], in the order of `classes_`.
-        """
-        _, decisions = self._vote(X)
-        return self._probabilities(decisions)
-
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy of `predict`.
 
@@ -143,6 +150,19 @@ class StreamClassifier(StreamEnsemble):
             The share of rows whose prediction is right.
         """
         return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+
+    def _learn(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, keep: Any = None, in_scores: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Learn rows; the places of the labels that were predicted before, and the scores behind them."""
+        raise TypeError(f"{type(self).__name__} does not say how it learns")
+
+
+class StreamClassifier(LabelLearner, VotingEnsemble):
+    """An ensemble that predicts and learns, one example after the other.
+
+    Learning many rows in one call is the same, number for number, as learning them one by one.
+    """
 
     def trace(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> History:
         """Like `prequential`, but tells everything that happened: votes, importances, weights, experts.
@@ -178,8 +198,6 @@ class StreamClassifier(StreamEnsemble):
             return History(np.zeros(0, np.int64), votes, numbers, numbers, labels, losses, np.zeros((0, draws)))
         return History(*(np.concatenate(field) for field in zip(*pieces, strict=True)))
 
-    # -- what can be seen ------------------------------------------------------------------------------------------
-
     @property
     def expert_mistakes_(self) -> np.ndarray:
         """Mistakes of each expert: the first i learners together, then learner i alone where these are experts too."""
@@ -191,18 +209,18 @@ class StreamClassifier(StreamEnsemble):
         self, X: Any, y: Any, classes: Any, sample_weight: Any, keep: Any = None, in_scores: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """Check everything first, so that bad input leaves the model as it was; then learn in chunks."""
-        self._check()
+        learners = self._check()
         X = given(X)
         labels = label_array(y, len(X.table))
         weights = weight_array(sample_weight, len(X.table))
         started = hasattr(self, "_columns")
         known = known_classes(self, classes) if started else first_classes(classes, labels)
         codes = label_codes(labels, known)
-        rows = self._rows(X, known.size)
+        rows = self._rows(X, known.size, learners)
         if started:
-            self._widen(rows.columns)
+            self._add_categories(rows.columns)
         else:
-            self._begin(rows.columns, known.size)
+            self._begin(rows.columns, known.size, learners)
             self.classes_ = known
             self.mistakes_ = 0
         codes = np.where(weights > 0.0, codes, -1)
@@ -254,10 +272,6 @@ class StreamClassifier(StreamEnsemble):
         self, chunk: Chunk, in_scores: bool, kept: bool
     ) -> Generator[None, None, tuple[Trace, np.ndarray, np.ndarray]]:
         return run(self._ensemble, chunk, in_scores, kept)
-
-    def _probabilities(self, decisions: np.ndarray) -> np.ndarray:
-        """Shares of the scores, which are sums of non-negative votes."""
-        return shares_of(decisions)
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:

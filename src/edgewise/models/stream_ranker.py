@@ -1,4 +1,4 @@
-"""What all boosters of label sets share towards their users: checking, scores, rankings, and what a run tells."""
+"""Boosters of label sets: scores, rankings, learning, and what a run tells."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from edgewise.loop.calibration import make_calibration
 from edgewise.loop.edges import adaptive_edges
 from edgewise.loop.inputs import given
 from edgewise.loop.label_sets import indicator, is_vector, label_names, ordered
-from edgewise.loop.members import Member, assemble, foreign_bank
+from edgewise.loop.members import assemble, foreign_bank
 from edgewise.loop.pipeline import Passage
 from edgewise.loop.ranking_loop import rank_chunk, run_relevance
 from edgewise.loop.ranking_state import (
@@ -34,7 +34,7 @@ from edgewise.loop.ranking_state import (
     RankingPlan,
 )
 from edgewise.models.stream_classifier import softmax
-from edgewise.models.stream_ensemble import Rows, StreamEnsemble
+from edgewise.models.stream_ensemble import Rows, VotingEnsemble
 from edgewise.theory.ranking_potentials import PairPotentials, pair_potentials
 
 # Of the trees of AdaBoostOLM's defaults, with as few features as the paper's; relevant labels are few among many, so
@@ -43,7 +43,7 @@ from edgewise.theory.ranking_potentials import PairPotentials, pair_potentials
 EAGER_TREE = eager_tree(max_features=20)
 
 
-class StreamRanker(StreamEnsemble):
+class StreamRanker(VotingEnsemble):
     """An ensemble that ranks labels and learns label sets, one example after the other.
 
     Learning many rows in one call is the same, number for number, as learning them one by one. A row whose labels are
@@ -51,6 +51,16 @@ class StreamRanker(StreamEnsemble):
 
     A model that is started with a vector of labels, which are then label sets of one, is a classifier: `predict` gives
     the label that is ranked first, and the probabilities of a row sum to 1.
+
+    Parameters
+    ----------
+    estimator : learner or list of learners, optional
+        The weak learner, or a list of which the last fills up. None: softmax regression, a logistic regression per
+        label, then eager warm-started trees on 20 random features each.
+    vote : str or list of str, optional
+        Format of the votes: "label" (the likeliest), "set" (the labels with more than an even share, or those that
+        a binary learner finds likelier than not) or "distribution"; a list gives each learner its own, the last
+        fills up. None: distributions; labels for the rank loss.
     """
 
     _task = "classifier"
@@ -65,29 +75,9 @@ class StreamRanker(StreamEnsemble):
     skipped_: int  # rows with no or only relevant labels
 
     @classmethod
-    def preset(cls, name: str, **changes: Any) -> Self:
-        """The authors' setting: their trees, on 20 random features each, which vote with their distributions.
-
-        Parameters
-        ----------
-        name : str
-            Name of the setting: "paper".
-        **changes : any
-            Parameters of the constructor that differ from it.
-
-        Returns
-        -------
-        model
-            A new model with this setting.
-        """
+    def _preset(cls, name: str) -> dict[str, Any]:
         tree = HoeffdingTree.preset(name, importance_scale=cls._importance_scale, max_features=20)
-        settings: dict[str, Any] = {"estimator": tree, "normalize_importance": False}
-        return cls(**settings | cls._preset_settings() | changes)
-
-    @classmethod
-    def _preset_settings(cls) -> dict[str, Any]:
-        """What a booster adds to the preset."""
-        return {}
+        return {"estimator": tree, "normalize_importance": False}
 
     # -- learning and predicting -----------------------------------------------------------------------------------
 
@@ -253,13 +243,12 @@ class StreamRanker(StreamEnsemble):
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
-    def _default_estimator(self) -> Member | Sequence[Member]:
+    def _default_estimator(self) -> Any:
         return [SoftmaxRegression(), BinaryRelevance(), EAGER_TREE]
 
-    def _formats(self) -> np.ndarray:
+    def _formats(self, learners: list[Any]) -> np.ndarray:
         """How each learner votes; by default with its distribution."""
-        learners = self._members()
-        given = self._default_votes(learners) if self.vote is None else self.vote
+        given = self._default_vote() if self.vote is None else self.vote
         names = [given] if isinstance(given, str) else list(given)
         for name in names:
             if name not in VOTE_FORMATS:
@@ -268,23 +257,23 @@ class StreamRanker(StreamEnsemble):
             raise ValueError("vote=[]: at least one format, or None")
         return np.array([VOTE_FORMATS[names[min(i, len(names) - 1)]] for i in range(len(learners))])
 
-    def _default_votes(self, learners: list[Member]) -> list[str]:
-        return ["distribution"]
+    def _default_vote(self) -> str:
+        return "distribution"
 
-    def _check(self) -> None:
-        super()._check()
-        if any(isinstance(learner, LabelMemory) for learner in self._members()):
+    def _check(self) -> list[Any]:
+        learners = super()._check()
+        if any(isinstance(learner, LabelMemory) for learner in learners):
             raise ValueError("estimator: a LabelMemory remembers single labels, not label sets")
-        self._formats()
+        self._formats(learners)
+        return learners
 
-    def _new_ensembles(self, k: int) -> list[RankingEnsemble]:
-        plan: RankingPlan = self._plan(k)
-        n = self.n_estimators
-        learners, forests, bank, memory, own = assemble(
-            self._members(), self.parameters_, self._columns, k, False, self._n_blocks
+    def _new_ensemble(self, plan: RankingPlan, learners: list[Any]) -> RankingEnsemble:
+        n, k = self.n_estimators, plan.n_labels
+        kinds, forests, bank, memory, own = assemble(
+            learners, self.parameters_, self._columns, k, False, self._n_blocks
         )
         committee = RankingCommittee(
-            form=self._formats(),
+            form=self._formats(learners),
             weight=np.full(n, float(self._first_weight())),
             losses=np.zeros(n),
             costs=np.zeros((n, 2)),
@@ -293,10 +282,8 @@ class StreamRanker(StreamEnsemble):
             totals=np.zeros(2),
         )
         potentials, calibration = self._potentials(k), make_calibration(k)
-        foreign = foreign_bank(self._members(), self._columns, self._rng)
-        return [
-            RankingEnsemble(plan, learners, committee, forests, bank, memory, potentials, calibration, foreign, own)
-        ]
+        foreign = foreign_bank(learners, self._columns, self._rng)
+        return RankingEnsemble(plan, kinds, committee, forests, bank, memory, potentials, calibration, foreign, own)
 
     def _potentials(self, k: int) -> PairPotentials:
         return pair_potentials(k, 1, 1.0)
@@ -329,18 +316,18 @@ class StreamRanker(StreamEnsemble):
 
     def _learn(self, X: Any, y: Any, labels: Any, sample_weight: Any) -> np.ndarray:
         """Check everything first, so that bad input leaves the model as it was; then learn in chunks."""
-        self._check()
+        learners = self._check()
         require_target(y)
         X = given(X)
         started = hasattr(self, "_columns")
         relevant, names = self._label_sets(y, len(X.table), labels)
         n, k = relevant.shape
         weights = weight_array(sample_weight, n)
-        rows = self._rows(X, k)
+        rows = self._rows(X, k, learners)
         if started:
-            self._widen(rows.columns)
+            self._add_categories(rows.columns)
         else:
-            self._begin(rows.columns, k)
+            self._begin(rows.columns, k, learners)
             self.labels_ = names
             self._single = is_vector(y)
             self.skipped_ = 0

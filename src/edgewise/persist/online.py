@@ -17,9 +17,9 @@ from edgewise.learners.ridge import RidgeRegression
 from edgewise.loop.inputs import Columns
 from edgewise.loop.pipeline import blocks
 from edgewise.loop.state import GRADIENT, POISSON
+from edgewise.models.adaboost_olm import OneVsAllOLM
 from edgewise.models.bandit_bbm import BanditBBM
 from edgewise.models.gradient_stream import GradientStream
-from edgewise.models.one_vs_all import OneVsAllOLM
 from edgewise.models.online_mbbm import OnlineMBBM
 from edgewise.models.stream_bandit import StreamBandit
 from edgewise.models.stream_ensemble import StreamEnsemble
@@ -51,10 +51,10 @@ def features_of(model: StreamEnsemble) -> tuple[Feature, ...]:
     return tuple(Feature(name, next(categories) if nominal else None) for name, nominal in pairs)
 
 
-def state_of(model: StreamEnsemble) -> dict[str, Any]:
+def state_of(model: Any) -> dict[str, Any]:
     """What a file holds of a started model beside its parameters and its features."""
     state = {name: value for name, value in vars(model).items() if name not in model._defaults()}
-    state.pop("_cut_off", None)  # a model that was cut off cannot be saved
+    state.pop("_interrupted", None)  # a model that was cut off cannot be saved
     columns = state.pop("_columns")
     state["_columns"] = dict(zip(columns._fields[3:], columns[3:], strict=True))
     # Defaults may change from version to version: these are the learners that the model was made of.
@@ -68,7 +68,7 @@ def state_of(model: StreamEnsemble) -> dict[str, Any]:
     return state
 
 
-def check_told(model: StreamEnsemble, rebuilt: StreamEnsemble) -> None:
+def check_told(model: Any, rebuilt: Any) -> None:
     """ValueError if a model is not what its parameters tell: what a file leaves out would be lost."""
     if isinstance(model, GradientStream) and isinstance(rebuilt, GradientStream):
         check_unchanged(model._state, rebuilt._state)
