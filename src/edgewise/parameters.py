@@ -21,10 +21,24 @@ Kind = TypeVar("Kind")
 
 
 class Allowed(NamedTuple):
-    """What values a parameter may have: a test, and the words for it in the message of a ValueError."""
+    """What values a parameter may have: one of some names, or a number in a range, and the words for it in errors."""
 
-    holds: Callable[[Any], bool]
     words: str
+    names: Collection[str] = ()
+    above: float = -np.inf
+    below: float | None = None
+    whole: bool = False
+    none: bool = False  # whether None is allowed as well
+
+    def holds(self, value: Any) -> bool:
+        """Whether this value is allowed."""
+        if value is None and self.none:
+            return True
+        if self.names:
+            return value in self.names
+        if self.whole and not isinstance(value, int | np.integer):
+            return False
+        return bool(self.above < value and (self.below is None or value < self.below))
 
 
 class Parameter(NamedTuple):
@@ -35,28 +49,8 @@ class Parameter(NamedTuple):
     allowed: Allowed | None = None
 
 
-def one_of(names: Collection[str], words: str = "") -> Allowed:
-    """One of these names."""
-    return Allowed(lambda value: value in names, f"one of {', '.join(names)}{words}")
-
-
-def at_least_1(words: str) -> Allowed:
-    """A whole number from 1."""
-    return Allowed(lambda value: isinstance(value, int | np.integer) and bool(value >= 1), words)
-
-
-def between(low: float, high: float, words: str) -> Allowed:
-    """A number between the two, which are not allowed themselves."""
-    return Allowed(lambda value: low < value < high, words)
-
-
-def or_none(allowed: Allowed) -> Allowed:
-    """The same, or None."""
-    return Allowed(lambda value: value is None or allowed.holds(value), allowed.words)
-
-
-POSITIVE = Allowed(lambda value: value > 0.0, "a positive number")
-POSITIVE_OR_NONE = or_none(POSITIVE._replace(words="a positive number, or None"))
+POSITIVE = Allowed("a positive number", above=0.0)
+POSITIVE_OR_NONE = Allowed("a positive number, or None", above=0.0, none=True)
 
 SHARED = {
     "estimator": Parameter(
@@ -64,12 +58,12 @@ SHARED = {
         "The weak learner, or a list of which the last fills up; a `HoeffdingTree` if None.",
     ),
     "n_estimators": Parameter(
-        "int", "Number of weak learners N.", at_least_1("an ensemble needs at least 1 weak learner")
+        "int", "Number of weak learners N.", Allowed("an ensemble needs at least 1 weak learner", above=0, whole=True)
     ),
     "edge": Parameter(
         "float",
         "gamma in (0, 1), how much better than random guessing the learners are taken to be.",
-        between(0.0, 1.0, "a number in (0, 1)"),
+        Allowed("a number in (0, 1)", above=0.0, below=1.0),
     ),
     "exploration": Parameter(
         "float, str or callable",
@@ -89,16 +83,18 @@ SHARED = {
     "max_pending": Parameter(
         "int",
         "Decisions that may wait for feedback; the oldest expire.",
-        at_least_1("at least 1 decision must be kept"),
+        Allowed("at least 1 decision must be kept", above=0, whole=True),
     ),
     "max_bytes": Parameter(
         "int, optional",
         "Most bytes that the model may take; at the limit, leaves that promise little give up their statistics\n"
         "(docs/how-to/memory.md). None: no limit.",
-        or_none(at_least_1("a whole number of bytes, or None for no limit")),
+        Allowed("a whole number of bytes, or None for no limit", above=0, whole=True, none=True),
     ),
     "chunk_size": Parameter(
-        "int", "Rows that go through the learners together; never changes a result.", at_least_1("at least 1 row")
+        "int",
+        "Rows that go through the learners together; never changes a result.",
+        Allowed("at least 1 row", above=0, whole=True),
     ),
     "n_jobs": Parameter(
         "int, optional",
@@ -115,14 +111,15 @@ def with_parameters(**allowed: Allowed | Collection[str]) -> Callable[[type[Kind
 
     `allowed` are values that a parameter may have, or names, other than `SHARED` says.
     """
-    given = {name: one if isinstance(one, Allowed) else one_of(one) for name, one in allowed.items()}
+    given = {
+        name: one if isinstance(one, Allowed) else Allowed(f"one of {', '.join(one)}", one)
+        for name, one in allowed.items()
+    }
 
     def made(cls: Any) -> Any:
         dataclasses.dataclass(eq=False, repr=False)(cls)
         names = [field.name for field in dataclasses.fields(cls)]
-        shared = {name: SHARED[name].allowed for name in names if name in SHARED}
-        known = getattr(cls, "_allowed", {})
-        cls._allowed = {name: one for name, one in (shared | known | given).items() if one is not None}
+        cls._allowed = checks_of(*names) | cls._allowed | given
         if cls.__doc__ is not None:  # python -OO leaves none
             cls.__doc__ = _with_section(cls, names)
         return cls
@@ -143,9 +140,10 @@ def _with_section(cls: type, names: list[str]) -> str:
     return "\n".join([summary, "", "Parameters", "----------", *(described[name] for name in names), ""])
 
 
-def allowed_of(*names: str) -> dict[str, Allowed]:
+def checks_of(*names: str) -> dict[str, Allowed]:
     """What values parameters may have, as `SHARED` says."""
-    return {name: allowed for name in names if (allowed := SHARED[name].allowed) is not None}
+    known = {name: SHARED[name].allowed for name in names if name in SHARED}
+    return {name: allowed for name, allowed in known.items() if allowed is not None}
 
 
 def check_parameters(of: Any) -> None:
@@ -154,14 +152,6 @@ def check_parameters(of: Any) -> None:
         value = getattr(of, name)
         if not allowed.holds(value):
             raise ValueError(f"{name}={value!r}: {allowed.words}")
-
-
-def check_first_weight(of: Any, low: float, high: float, words: str) -> None:
-    """ValueError unless low and high are a range of learner weights (`words` say what is), with the first in it."""
-    if not low < high:
-        raise ValueError(f"weight_range={of.weight_range!r}: {words}")
-    if not low <= of.first_weight <= high:
-        raise ValueError(f"first_weight={of.first_weight!r}: a number in [{low}, {high}], the weight range")
 
 
 class Saveable:

@@ -39,13 +39,12 @@ import numpy as np
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.linear import SoftmaxRegression
 from edgewise.loop.bandit_loop import BanditPlan
-from edgewise.loop.edges import adaptive_edges
 from edgewise.loop.members import Member
 from edgewise.loop.state import GRADIENT, VOTES
 from edgewise.models.adaboost_olm import EAGER_TREE
 from edgewise.models.stream_bandit import ROUNDS, Exploration, StreamBandit, bandit_tree, cost_limits
-from edgewise.models.stream_classifier import softmax
-from edgewise.parameters import POSITIVE, check_first_weight, with_parameters
+from edgewise.models.voting_ensemble import AdaptiveEnsemble
+from edgewise.parameters import POSITIVE, with_parameters
 from edgewise.theory.bandit_bounds import adaptive_bandit_bound, theory_rate
 from edgewise.theory.bandit_estimates import ESTIMATES
 from edgewise.theory.bounds import Bound
@@ -65,9 +64,14 @@ CALM_TREE = HoeffdingTree(
 
 
 @with_parameters(
-    estimate=ESTIMATES, loss=BANDIT_LOSSES, vote=VOTES, follow=FOLLOW, step=STEPS, importance_bound=POSITIVE
+    estimate=ESTIMATES,
+    loss=BANDIT_LOSSES,
+    vote=VOTES,
+    follow=FOLLOW,
+    step=STEPS,
+    importance_bound=POSITIVE,
 )
-class AdaBandit(StreamBandit):
+class AdaBandit(AdaptiveEnsemble, StreamBandit):
     """AdaBandit: needs no knowledge of the learners' edges, and weighs the learners by what they show.
 
     The preset "paper" is the paper's algorithm to the letter with the authors' trees, "paper-mice" and "paper-isolet"
@@ -141,11 +145,6 @@ class AdaBandit(StreamBandit):
     def _default_estimator(self) -> Member | Sequence[Member]:
         return [SoftmaxRegression(), CALM_TREE, EAGER_TREE]
 
-    def _check(self) -> list[Any]:
-        learners = super()._check()
-        check_first_weight(self, *self.weight_range, "a (low, high) pair with low < high")
-        return learners
-
     def _plan(self, k: int) -> Any:
         clip, grain = cost_limits(self.cost_clip, self.cost_grain)
         return BanditPlan(
@@ -165,24 +164,8 @@ class AdaBandit(StreamBandit):
             full_step=STEPS[self.step],
         )
 
-    def _first_weight(self) -> float:
-        return self.first_weight
-
     def _decaying_rates(self, k: int, rounds: np.ndarray) -> Any:
         return theory_rate(k, self.n_estimators, rounds, float(self.n_estimators))
-
-    def _probabilities(self, decisions: np.ndarray) -> np.ndarray:
-        return softmax(decisions)
-
-    @property
-    def edges_(self) -> np.ndarray:
-        """Estimated edges gamma_i of the learners (Section 3.3.1): the estimates of both sums, divided."""
-        return self._each(lambda committee: adaptive_edges(committee.costs))
-
-    @property
-    def expert_weights_(self) -> np.ndarray:
-        """Hedge weights of the experts, as probabilities of being followed."""
-        return self._each(lambda committee: softmax(-committee.mistakes[None, :])[0])
 
     def bound(self) -> Bound:
         """What Theorem 3.3 says of this run, with estimated edges, beside the mistakes made.

@@ -25,13 +25,13 @@ import numpy as np
 from edgewise.learners.hoeffding_tree import HoeffdingTree, eager_tree
 from edgewise.learners.label_memory import LabelMemory
 from edgewise.learners.linear import SoftmaxRegression
-from edgewise.loop.edges import adaptive_edges
 from edgewise.loop.members import Member
 from edgewise.loop.online_loop import run
 from edgewise.loop.state import GRADIENT, VOTES, Chunk, Plan, Trace
-from edgewise.models.stream_classifier import StreamClassifier, softmax
+from edgewise.models.stream_classifier import StreamClassifier
 from edgewise.models.stream_ensemble import CHUNK_ROWS
-from edgewise.parameters import Allowed, check_first_weight, with_parameters
+from edgewise.models.voting_ensemble import AdaptiveEnsemble
+from edgewise.parameters import Allowed, with_parameters
 from edgewise.theory.bounds import Bound, adaptive_bound
 from edgewise.theory.experts import DRAW, FOLLOW, VOTE
 from edgewise.theory.losses import LOSSES, feasible
@@ -45,11 +45,8 @@ WITH_PRODUCTS = SoftmaxRegression(step=0.02, products=500, newton=240)
 MOST_EAGER_TREE = HoeffdingTree(**EAGER_TREE.get_params() | {"tie_threshold": 0.9, "max_features": 0.6})
 
 
-RESTART = Allowed(lambda value: value in (None, "restart"), "'restart' or None")
-
-
-@with_parameters(loss=LOSSES, vote=VOTES, follow=FOLLOW, drift=RESTART)
-class AdaBoostOLM(StreamClassifier):
+@with_parameters(loss=LOSSES, vote=VOTES, follow=FOLLOW, drift=Allowed("'restart' or None", ("restart",), none=True))
+class AdaBoostOLM(AdaptiveEnsemble, StreamClassifier):
     """Adaboost.OLM: needs no knowledge of the learners' edges, and weighs the learners by what they show.
 
     The preset "paper" is the authors' setting: their trees, the paper's algorithm to the letter, cost-sensitive votes.
@@ -102,6 +99,8 @@ class AdaBoostOLM(StreamClassifier):
     n_jobs: int | None = None
     random_state: Any = None
 
+    _range_words = "a (low, high) pair with low < high, or None"
+
     @classmethod
     def _preset(cls, name: str) -> dict[str, Any]:
         return {
@@ -120,11 +119,6 @@ class AdaBoostOLM(StreamClassifier):
         # AdaGrad's steps shrink with the root of the examples' number, Newton's with the number: too soon under drift.
         first = [SoftmaxRegression(), LabelMemory()] if self.drift == "restart" else [LINEAR]
         return [*first, WITH_PRODUCTS, MOST_EAGER_TREE]
-
-    def _check(self) -> list[Any]:
-        learners = super()._check()
-        check_first_weight(self, *self._weight_range(), "a (low, high) pair with low < high, or None")
-        return learners
 
     def _weight_range(self) -> tuple[float, float]:
         if self.weight_range is not None:
@@ -158,24 +152,8 @@ class AdaBoostOLM(StreamClassifier):
     def _n_experts(self) -> int:
         return 2 * self.n_estimators if self.single_experts else self.n_estimators
 
-    def _first_weight(self) -> float:
-        return self.first_weight
-
     def _draws(self, plan: Plan) -> int:
         return 1 if plan.follow == DRAW else 0
-
-    def _probabilities(self, decisions: np.ndarray) -> np.ndarray:
-        return softmax(decisions)
-
-    @property
-    def edges_(self) -> np.ndarray:
-        """Empirical edges gamma_i of the learners (Section 4.2); 0 before the first round."""
-        return self._each(lambda committee: adaptive_edges(committee.costs))
-
-    @property
-    def expert_weights_(self) -> np.ndarray:
-        """Hedge weights of the experts, in the order of `expert_mistakes_`, as probabilities of being followed."""
-        return self._each(lambda committee: softmax(-committee.mistakes[None, :])[0])
 
     def bound(self) -> Bound:
         """What Theorem 5 (12, 13 for the other losses) says of this run, beside the mistakes made.
@@ -223,15 +201,14 @@ class OneVsAllOLM(AdaBoostOLM):
     and `expert_mistakes_` have a row for each class. With `single_experts` a learner's own margin is averaged as well.
     """
 
+    _binary = True
+
     def _blocks(self, k: int) -> int:
         return -(-super()._blocks(k) // k)  # boosters pass chunks on to each other as blocks do
 
     def _new_ensembles(self, k: int, learners: list[Any] | None = None) -> list[Any]:
         plan, learners = self._plan(2)._replace(follow=VOTE, calibrate=False), learners or self._members()
         return [self._new_ensemble(plan, learners) for _ in range(k)]
-
-    def _labels_apart(self, k: int) -> int:
-        return 2
 
     def _run_chunk(
         self, chunk: Chunk, in_scores: bool, kept: bool

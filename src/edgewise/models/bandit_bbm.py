@@ -15,13 +15,11 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from typing import Any
 
-import numpy as np
-
 from edgewise.loop.bandit_loop import BanditPlan
-from edgewise.loop.edges import majority_edges
 from edgewise.loop.members import Member
 from edgewise.loop.state import LABEL_VOTES, OF_VOTE, POTENTIAL
 from edgewise.models.stream_bandit import ROUNDS, Exploration, StreamBandit, bandit_tree, cost_limits
+from edgewise.models.voting_ensemble import MajorityEnsemble
 from edgewise.parameters import POSITIVE, with_parameters
 from edgewise.theory.bandit_bounds import bandit_majority_bound, excess_noise
 from edgewise.theory.bandit_estimates import ESTIMATES
@@ -30,7 +28,7 @@ from edgewise.theory.potential_tables import COST_MEMO_BITS, Potentials, zero_on
 
 
 @with_parameters(vote=LABEL_VOTES, estimate=ESTIMATES, importance_bound=POSITIVE)
-class BanditBBM(StreamBandit):
+class BanditBBM(MajorityEnsemble, StreamBandit):
     """BanditBBM: optimal when every learner has the given edge; votes count alike, the majority is the guess.
 
     The preset "paper" is the paper's algorithm with the authors' trees, "paper-mice" and "paper-isolet" have those of
@@ -90,19 +88,6 @@ class BanditBBM(StreamBandit):
 
     def _potentials(self, k: int) -> Potentials:
         return zero_one_potentials(k, self.n_estimators, self.edge, COST_MEMO_BITS)
-
-    @property
-    def edges_(self) -> np.ndarray:
-        """Estimates of the edge that each learner showed: gamma_i = 1 - k sum(d(vote)) / sum(w), d and w of A.3."""
-        self._started()
-        committee = self._ensemble.committee
-        return majority_edges(committee.costs, committee.importance, self.classes_.size)
-
-    @property
-    def expert_weights_(self) -> np.ndarray:
-        """All weight is on the last expert."""
-        self._started()
-        return np.eye(self.n_estimators)[-1]
 
     def bound(self, risk: float = 0.05) -> Bound:
         """What Theorem 3.2 says of this run, with the estimated excess of its learners, beside the mistakes made.

@@ -89,16 +89,7 @@ class HoeffdingForest(StreamClassifier):
     def prequential_votes(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Predict, then learn, row by row; each tree's own prediction [n, trees], as places in `classes_`.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            The label of each row.
-        classes : array, optional
-            All labels that may come; by default those in y. Needed in the first call only.
-        sample_weight : array, optional
-            The weight of each row; 1 by default.
+        Parameters are those of `prequential`.
 
         Returns
         -------

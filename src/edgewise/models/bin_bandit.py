@@ -37,8 +37,8 @@ from edgewise.learners.ranges import LogUniform
 from edgewise.loop.rules.bin_bandit import run_binary_rounds
 from edgewise.loop.state import PROBABILITY
 from edgewise.models.stream_bandit import ROUNDS, Exploration, StreamBandit
-from edgewise.models.stream_classifier import shares_of
-from edgewise.parameters import POSITIVE, between, with_parameters
+from edgewise.models.voting_ensemble import shares_of
+from edgewise.parameters import POSITIVE, Allowed, with_parameters
 
 
 @state
@@ -52,7 +52,7 @@ class BinaryPlan(NamedTuple):
     step: float
 
 
-@with_parameters(edge=between(0.0, 0.5, "a number in (0, 1/2)"), step=POSITIVE)
+@with_parameters(edge=Allowed("a number in (0, 1/2)", above=0.0, below=0.5), step=POSITIVE)
 class BinBandit(StreamBandit):
     """BinBandit: groups of binary learners, one for each class.
 

@@ -7,7 +7,7 @@ from typing import Any
 from edgewise.loop.custom_states import RULE_METHODS, check_state, try_rule
 from edgewise.loop.state import ARGMAX, OWN_RULE, PROBABILITY, Plan
 from edgewise.models.stream_classifier import StreamClassifier
-from edgewise.parameters import one_of
+from edgewise.parameters import Allowed
 
 FORMS = {"argmax": ARGMAX, "probability": PROBABILITY}
 
@@ -29,7 +29,7 @@ class BoostingRule(StreamClassifier):
     """
 
     vote: str = "argmax"
-    _allowed = StreamClassifier._allowed | {"vote": one_of(FORMS)}
+    _allowed = StreamClassifier._allowed | {"vote": Allowed(f"one of {', '.join(FORMS)}", FORMS)}
 
     def check(self) -> None:
         """ValueError where a parameter is not allowed."""

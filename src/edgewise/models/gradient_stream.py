@@ -38,7 +38,7 @@ from edgewise.loop.inputs import Columns
 from edgewise.loop.members import foreign_bank
 from edgewise.loop.pipeline import Passage
 from edgewise.models.stream_ensemble import CHUNK_ROWS, Rows, StreamEnsemble
-from edgewise.parameters import Allowed, one_of, or_none, with_parameters
+from edgewise.parameters import Allowed, with_parameters
 from edgewise.theory.gradient_bounds import RegretBound, edges_of, residual_bound, smooth_bound, step_from_edge
 from edgewise.theory.projections import region_of
 from edgewise.theory.regression_losses import Loss
@@ -49,8 +49,8 @@ SHRINKAGE = 0.1  # of 1/beta: the step of all learners but the first
 
 
 @with_parameters(
-    rule=or_none(one_of(RULES, ", or None for what the loss needs")),
-    edge=or_none(Allowed(lambda value: 0.0 < value <= 1.0, "a number in (0, 1]")),
+    rule=Allowed(f"one of {', '.join(RULES)}, or None for what the loss needs", RULES, none=True),
+    edge=Allowed("a number in (0, 1]", above=0.0, below=math.nextafter(1.0, 2.0), none=True),
     final=("last", "average"),
 )
 class GradientStream(StreamEnsemble):
@@ -294,17 +294,10 @@ class GradientStream(StreamEnsemble):
         predictions = np.zeros((n, self._n_outputs))
 
         def passage(part: slice) -> Passage:
-            means, variances = np.zeros((2, part.stop - part.start + 1, width))
-            learned = weights[part]
-            examples = Examples(
-                rows.numeric[part],
-                rows.nominal[part],
-                targets[part],
-                learned,
-                np.where(learned > 0.0, 0, -1),
-                means,
-                variances,
-            )
+            _, numeric, nominal = rows.part(part)
+            moments = np.zeros((2, len(numeric) + 1, width))
+            codes = np.where(weights[part] > 0.0, 0, -1)
+            examples = Examples(numeric, nominal, targets[part], weights[part], codes, *moments)
             predictions[part] = yield from run(self._state, loss, examples, averaged=averaged)
 
         self._flow(map(passage, self._cuts(n)), weights > 0.0)

@@ -15,21 +15,19 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from typing import Any
 
-import numpy as np
-
 from edgewise.learners.hoeffding_tree import HoeffdingTree
-from edgewise.loop.edges import majority_edges
 from edgewise.loop.members import Member
 from edgewise.loop.state import COST, LABEL_VOTES, OF_VOTE, POTENTIAL, Plan
 from edgewise.models.stream_classifier import StreamClassifier
 from edgewise.models.stream_ensemble import CHUNK_ROWS
+from edgewise.models.voting_ensemble import MajorityEnsemble
 from edgewise.parameters import POSITIVE_OR_NONE, with_parameters
 from edgewise.theory.bounds import Bound, majority_bound
 from edgewise.theory.potential_tables import COST_MEMO_BITS, Potentials, zero_one_potentials
 
 
 @with_parameters(vote=LABEL_VOTES, importance_bound=POSITIVE_OR_NONE)
-class OnlineMBBM(StreamClassifier):
+class OnlineMBBM(MajorityEnsemble, StreamClassifier):
     """OnlineMBBM: optimal when every learner has the given edge; votes count alike, the majority decides.
 
     The preset "paper" is the authors' setting: importances are not divided by k; per-tree factors are, by 10.
@@ -66,19 +64,6 @@ class OnlineMBBM(StreamClassifier):
         if LABEL_VOTES[self.vote] == COST:
             return zero_one_potentials(k, self.n_estimators, self.edge, COST_MEMO_BITS)
         return zero_one_potentials(k, self.n_estimators, self.edge)
-
-    @property
-    def edges_(self) -> np.ndarray:
-        """The edge that would make each learner's weighted cost equal to (1): gamma_i = 1 - k sum(w D) / sum(w)."""
-        self._started()
-        committee = self._ensemble.committee
-        return majority_edges(committee.costs, committee.importance, self.classes_.size)
-
-    @property
-    def expert_weights_(self) -> np.ndarray:
-        """All weight is on the last expert."""
-        self._started()
-        return np.eye(self._ensemble.learners.kind.size)[-1]
 
     def bound(self) -> Bound:
         """What Theorem 2 and Corollary 3 say of this run, beside the mistakes made; for examples of weight 1.

@@ -32,9 +32,9 @@ import numpy as np
 from edgewise.loop.members import Member
 from edgewise.loop.ranking_state import DRAWN, LABEL, LAST, RANKING_FOLLOW, START, RankingPlan
 from edgewise.loop.state import GRADIENT, POTENTIAL
-from edgewise.models.stream_classifier import shares_of, softmax
 from edgewise.models.stream_ensemble import CHUNK_ROWS
 from edgewise.models.stream_ranker import StreamRanker
+from edgewise.models.voting_ensemble import shares_of, softmax
 from edgewise.parameters import with_parameters
 from edgewise.theory.ranking_bounds import RankBound, adaptive_rank_bound, majority_rank_bound
 from edgewise.theory.ranking_potentials import PAIR_LOSSES, PairPotentials, pair_potentials, with_sizes

@@ -19,7 +19,8 @@ from edgewise.loop.decisions import Decision, Pending
 from edgewise.loop.inputs import Given, given
 from edgewise.loop.state import GIVEN, Chunk
 from edgewise.models.stream_classifier import LabelPredictor
-from edgewise.models.stream_ensemble import Rows, VotingEnsemble
+from edgewise.models.stream_ensemble import Rows
+from edgewise.models.voting_ensemble import VotingEnsemble
 from edgewise.theory.bandit_bounds import theory_rate
 from edgewise.theory.experts import VOTE
 
@@ -106,12 +107,12 @@ class StreamBandit(LabelPredictor, VotingEnsemble):
     def decide_many(self, X: Any, *, classes: Any = None) -> list[Decision]:
         """The labels to show for many examples, none of them learned before the last is decided.
 
+        Parameters are those of `decide`, with:
+
         Parameters
         ----------
         X : array, frame or Table
             Rows, as `edgewise.as_table` takes them.
-        classes : array, optional
-            All labels that may be shown. The first call needs them.
 
         Returns
         -------

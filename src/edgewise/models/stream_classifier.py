@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from itertools import starmap
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -12,7 +13,8 @@ from edgewise.loop.inputs import given
 from edgewise.loop.online_loop import run
 from edgewise.loop.pipeline import Passage
 from edgewise.loop.state import COST, POTENTIAL, Chunk, Trace
-from edgewise.models.stream_ensemble import Rows, StreamEnsemble, VotingEnsemble
+from edgewise.models.stream_ensemble import Rows, StreamEnsemble
+from edgewise.models.voting_ensemble import VotingEnsemble, shares_of
 
 
 class History(NamedTuple):
@@ -38,10 +40,7 @@ class LabelPredictor(StreamEnsemble):
     def predict(self, X: Any) -> np.ndarray:
         """The label of each row. Never random: where Hedge would draw an expert, the experts' weighted vote decides.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
+        Parameters are those of `prequential`.
 
         Returns
         -------
@@ -54,7 +53,7 @@ class LabelPredictor(StreamEnsemble):
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores [n, k] behind the predictions; for two classes, second minus first, as in scikit-learn.
 
-        Parameters are those of `predict`.
+        Parameters are those of `prequential`.
 
         Returns
         -------
@@ -67,7 +66,7 @@ class LabelPredictor(StreamEnsemble):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities [n, k] of the classes.
 
-        Parameters are those of `predict`.
+        Parameters are those of `prequential`.
 
         Returns
         -------
@@ -244,18 +243,9 @@ class StreamClassifier(LabelLearner, VotingEnsemble):
         guesses, decisions = np.zeros(n, np.int64), np.zeros((n, self.classes_.size))
 
         def passage(part: slice, uniforms: np.ndarray) -> Passage:
-            size = len(uniforms)
-            chunk = Chunk(
-                rows.numeric[part],
-                rows.nominal[part],
-                codes[part],
-                weights[part],
-                rounds[part],
-                np.zeros(size, np.int64),
-                uniforms,
-                np.zeros((size + 1, width)),
-                np.zeros((size + 1, width)),
-            )
+            _, numeric, nominal = rows.part(part)
+            contexts, moments = np.zeros(len(uniforms), np.int64), np.zeros((2, len(uniforms) + 1, width))
+            chunk = Chunk(numeric, nominal, codes[part], weights[part], rounds[part], contexts, uniforms, *moments)
             trace, guesses[part], decisions[part] = yield from self._run_chunk(chunk, in_scores, keep is not None)
             if trace.restarts.any():
                 self.restarts_ += [(int(rounds[part][t]), int(i)) for t, i in np.argwhere(trace.restarts.T)]
@@ -265,22 +255,10 @@ class StreamClassifier(LabelLearner, VotingEnsemble):
         plan = self._ensemble.plan
         # a vote by potentials looks into the memo of its block, and writes there
         in_turn = keep is not None or (plan.rule == POTENTIAL and plan.vote == COST)
-        self._flow((passage(*part) for part in self._parts(codes >= 0)), codes >= 0, in_turn=in_turn)
+        self._flow(starmap(passage, self._parts(codes >= 0)), codes >= 0, in_turn=in_turn)
         return guesses, decisions
 
     def _run_chunk(
         self, chunk: Chunk, in_scores: bool, kept: bool
     ) -> Generator[None, None, tuple[Trace, np.ndarray, np.ndarray]]:
         return run(self._ensemble, chunk, in_scores, kept)
-
-
-def softmax(scores: np.ndarray) -> np.ndarray:
-    """Probabilities proportional to exp(scores), row by row."""
-    exps = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return exps / exps.sum(axis=1, keepdims=True)
-
-
-def shares_of(scores: np.ndarray) -> np.ndarray:
-    """Scores that are not negative as shares of their sum, row by row; uniform where all are 0."""
-    total = scores.sum(axis=1, keepdims=True)
-    return np.divide(scores, total, out=np.full(scores.shape, 1.0 / scores.shape[1]), where=total > 0.0)

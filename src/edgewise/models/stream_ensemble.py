@@ -1,34 +1,22 @@
-"""Ensembles of weak learners that learn a stream, whatever the feedback is: columns, chunks, threads, budget, state.
-
-`StreamEnsemble` is what all kinds share: classifiers, rankers, bandits and gradient boosters. `VotingEnsemble` is what
-those share whose learners vote for labels.
-"""
+"""What all online ensembles share, whatever the learners predict: columns, chunks, threads, checks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from edgewise.data.targets import weight_array
 from edgewise.estimator import Estimator
-from edgewise.learners.forest.layout import with_categories
 from edgewise.learners.forest.structure import structure
 from edgewise.learners.given_votes import GivenVotes
 from edgewise.learners.hoeffding_tree import HoeffdingTree
-from edgewise.learners.label_memory import LabelMemory
-from edgewise.learners.linear import SoftmaxRegression, bank_with_categories
-from edgewise.loop.budget import within_budget
-from edgewise.loop.calibration import make_sharpness
-from edgewise.loop.custom_states import widened_states
 from edgewise.loop.inputs import Columns, checked_columns, columns_of, encode, given
-from edgewise.loop.members import assemble, check_foreign, draw, foreign_bank, members
+from edgewise.loop.members import check_foreign
 from edgewise.loop.pipeline import BLOCKS_PER_THREAD, Passage, blocks, flow, n_threads
-from edgewise.loop.state import GROUP, TREE, Committee, Ensemble, arrays
-from edgewise.parameters import Saveable, allowed_of, check_parameters
-from edgewise.theory.potential_tables import shared_out, zero_one_potentials
+from edgewise.loop.state import GROUP, TREE, arrays
+from edgewise.parameters import Allowed, Saveable, check_parameters, checks_of
 
 # Rows that go through the learners together. Any number gives the same result; of fewer, what Python does between
 # chunks is felt, and threads, which hand chunks from block to block, wait for each other.
@@ -57,13 +45,15 @@ class StreamEnsemble(Saveable, Estimator):
     random_state: Any
     n_jobs: int | None = None
     max_bytes: int | None = None
-    _allowed = allowed_of("n_estimators", "chunk_size", "max_bytes")
+    _allowed: ClassVar[dict[str, Allowed]] = checks_of("n_estimators", "chunk_size", "max_bytes")
     # learned
     rounds_: int
     _columns: Columns
     _n_blocks: int = 1  # of learners, as the model was begun: `pipeline`
     _interrupted: bool = False  # whether learning came to an end while some blocks were ahead of others
 
+    # whether learners tell two labels apart, whatever the number of classes
+    _binary: ClassVar[bool] = False
     # learners whose kernels may work without Python's lock, and that share nothing
     _threaded: ClassVar[Any]
 
@@ -96,10 +86,6 @@ class StreamEnsemble(Saveable, Estimator):
     def _states(self) -> list[Any]:
         """What the model has learned: NamedTuples of arrays."""
         raise TypeError(f"{type(self).__name__} does not say what it remembers")
-
-    def _labels_apart(self, k: int) -> int:
-        """How many labels a learner tells apart where there are k classes."""
-        return k
 
     def _default_estimator(self) -> Any:
         """The learner, or learners, where `estimator` is None."""
@@ -263,7 +249,7 @@ class StreamEnsemble(Saveable, Estimator):
         learners = learners or self._members()
         if isinstance(learners[0], GivenVotes):
             check_votes(rows.numeric, self.n_estimators, k)
-        check_foreign(learners, rows.numeric, self._labels_apart(k))
+        check_foreign(learners, rows.numeric, 2 if self._binary else k)
         return rows
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -273,146 +259,6 @@ class StreamEnsemble(Saveable, Estimator):
             raise ValueError("nothing to learn from: X has 0 rows, or the sample_weight of every row is zero")
         weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
         return self._anew(lambda fresh: fresh.partial_fit(X, y, **weighted))
-
-
-class VotingEnsemble(StreamEnsemble):
-    """An ensemble whose learners vote for labels."""
-
-    # learned
-    restarts_: list[tuple[int, int]]  # (round, learner) of every tree that began anew
-    _ensembles: list[Any]
-
-    _threaded = HoeffdingTree | SoftmaxRegression | LabelMemory | GivenVotes
-    # whether a tree stands for k trees, each telling one class from the rest
-    _in_groups: ClassVar[bool] = False
-
-    @classmethod
-    def _preset(cls, name: str) -> dict[str, Any]:
-        return {"estimator": HoeffdingTree.preset(name)}
-
-    # -- what a booster adds ---------------------------------------------------------------------------------------
-
-    def _plan(self, k: int) -> Any:
-        """Which booster this is, as the kernels of its game take it."""
-        raise TypeError(f"{type(self).__name__} does not say how it boosts")
-
-    def _first_weight(self) -> float:
-        """Learner weights before the first round."""
-        return 1.0
-
-    def _n_experts(self) -> int:
-        """How many experts there are: the first i learners together, for every i."""
-        return self.n_estimators
-
-    def _draws(self, plan: Any) -> int:
-        """Uniform random numbers that a round needs."""
-        return 0
-
-    def _potentials(self, k: int) -> Any:
-        """Tables of the potentials that costs come from; the smallest there are for a booster without potentials."""
-        return no_potentials()
-
-    # -- what can be seen ------------------------------------------------------------------------------------------
-
-    @property
-    def learner_weights_(self) -> np.ndarray:
-        """alpha: how much each learner's vote counts."""
-        return self._each(lambda committee: committee.weight.copy())
-
-    def _each(self, of: Callable[[Any], np.ndarray]) -> np.ndarray:
-        """Something of every learner, from what the booster remembers of it."""
-        self._started()
-        return of(self._ensemble.committee)
-
-    # -- state -----------------------------------------------------------------------------------------------------
-
-    @property
-    def _states(self) -> list[Any]:
-        return self._ensembles
-
-    @property
-    def _ensemble(self) -> Any:
-        return self._ensembles[0]
-
-    def _members(self) -> list[Any]:
-        return members(self._chosen(), self.n_estimators, self._in_groups)
-
-    def _begin(self, columns: Columns, k: int, learners: list[Any] | None = None) -> None:
-        """Draw the learners' parameters and make the state."""
-        learners = learners or self._members()
-        for_learners, self._rng = np.random.default_rng(self.random_state).spawn(2)
-        self.parameters_ = draw(learners, len(columns.names), for_learners)
-        self._columns = columns
-        self.rounds_ = 0
-        self.restarts_ = []
-        self._n_blocks = self._blocks(k)
-        self._interrupted = False
-        try:
-            self._ensembles = self._limited(self._new_ensembles(k, learners))
-        except Exception:
-            del self._columns  # a model that could not begin has not begun
-            raise
-
-    def _new_ensembles(self, k: int, learners: list[Any] | None = None) -> list[Any]:
-        """The state for k labels that has learned nothing: one ensemble, or several side by side."""
-        return [self._new_ensemble(self._plan(k), learners or self._members())]
-
-    def _new_ensemble(self, plan: Any, learners: list[Any]) -> Any:
-        n = self.n_estimators
-        kinds, forests, bank, memory, own = assemble(
-            learners, self.parameters_, self._columns, plan.n_labels, self._in_groups, self._n_blocks
-        )
-        committee = Committee(
-            np.full(n, self._first_weight()),
-            np.zeros(self._n_experts()),
-            np.zeros((n, 2)),
-            np.zeros(n),
-            np.zeros((n, 3)),
-            make_sharpness(),
-        )
-        potentials = shared_out(self._potentials(plan.n_labels), self._n_blocks)
-        foreign = foreign_bank(learners, self._columns, self._rng)
-        return Ensemble(plan, kinds, committee, forests, bank, memory, potentials, foreign, own)
-
-    def _limited(self, ensembles: list[Any]) -> list[Any]:
-        """The ensembles with limits to their trees, as `max_bytes` asks for."""
-        if self.max_bytes is None:
-            return ensembles
-        tables = sum(array.nbytes for array in arrays(self._potentials(ensembles[0].plan.n_labels)))
-        return within_budget(ensembles, self.max_bytes, tables)
-
-    def _add_categories(self, columns: Columns) -> None:
-        """Take in categories that came up after the first call."""
-        if columns.categories == self._columns.categories:
-            return
-        learners = self._members()
-        self._ensembles = self._limited(
-            [
-                ensemble._replace(
-                    forests=[with_categories(forest, columns.n_categories) for forest in ensemble.forests],
-                    bank=bank_with_categories(ensemble.bank, columns.n_categories),
-                    foreign=ensemble.foreign.with_categories(columns.categories),
-                    own=widened_states(ensemble.own, learners, columns, ensemble.plan.n_labels),
-                )
-                for ensemble in self._ensembles
-            ]
-        )
-        self._columns = columns
-
-    def _parts(self, learned: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Cut rows into chunks: the rows of each, and uniform random numbers for those of them that are learned."""
-        draws = self._draws(self._ensemble.plan)
-        for part in self._cuts(learned.size):
-            uniforms = np.zeros((part.stop - part.start, max(1, draws)))
-            if draws:
-                uniforms[learned[part]] = self._rng.random((int(learned[part].sum()), draws))
-            yield part, uniforms
-
-
-@cache
-def no_potentials() -> Any:
-    """The smallest tables there are."""
-    return zero_one_potentials(2, 1, 0.1, 1)
 
 
 def check_votes(numeric: np.ndarray, n: int, k: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import starmap
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -33,8 +34,8 @@ from edgewise.loop.ranking_state import (
     RankingEnsemble,
     RankingPlan,
 )
-from edgewise.models.stream_classifier import softmax
-from edgewise.models.stream_ensemble import Rows, VotingEnsemble
+from edgewise.models.stream_ensemble import Rows
+from edgewise.models.voting_ensemble import VotingEnsemble, softmax
 from edgewise.theory.ranking_potentials import PairPotentials, pair_potentials
 
 # Of the trees of AdaBoostOLM's defaults, with as few features as the paper's; relevant labels are few among many, so
@@ -111,16 +112,10 @@ class StreamRanker(VotingEnsemble):
         they have the names of a frame's columns, or their numbers. A vector of labels stands for label sets of one;
         `labels` are then all that there are. `classes` is scikit-learn's word for `labels`.
 
+        Parameters are those of `prequential`, with:
+
         Parameters
         ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array, frame or sparse matrix
-            Label sets as an indicator matrix [n, k]; or one label for each row.
-        labels : array, optional
-            Names of the columns of y; by default a frame's names, or numbers.
-        sample_weight : array, optional
-            The weight of each row; 1 by default.
         classes : array, optional
             The same as `labels`.
         """
@@ -139,10 +134,7 @@ class StreamRanker(VotingEnsemble):
 
         Of two single labels, second minus first, as in scikit-learn.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
+        Parameters are those of `prequential`.
 
         Returns
         -------
@@ -155,7 +147,7 @@ class StreamRanker(VotingEnsemble):
     def rank(self, X: Any) -> np.ndarray:
         """Labels [n, k] of each row in order, best first; ties go to the lowest label.
 
-        Parameters are those of `decision_function`.
+        Parameters are those of `prequential`.
 
         Returns
         -------
@@ -169,7 +161,7 @@ class StreamRanker(VotingEnsemble):
         """The probability [n, k] that each label is relevant: `edgewise.loop.calibration`; of single labels, that
         it is the one.
 
-        Parameters are those of `decision_function`.
+        Parameters are those of `prequential`.
 
         Returns
         -------
@@ -186,7 +178,7 @@ class StreamRanker(VotingEnsemble):
     def predict(self, X: Any) -> np.ndarray:
         """Indicator matrix [n, k]: the labels as likely relevant as not, or more; of single labels, the best.
 
-        Parameters are those of `decision_function`.
+        Parameters are those of `prequential`.
 
         Returns
         -------
@@ -349,22 +341,13 @@ class StreamRanker(VotingEnsemble):
         self._prepare(sizes[sizes > 0])
 
         def passage(part: slice, uniforms: np.ndarray) -> Passage:
-            size = len(uniforms)
-            chunk = RankingChunk(
-                rows.numeric[part],
-                rows.nominal[part],
-                sizes[part],
-                order[part],
-                weights[part],
-                rounds[part],
-                np.zeros(size, np.int64),
-                uniforms,
-                np.zeros((size + 1, width)),
-                np.zeros((size + 1, width)),
-            )
+            _, numeric, nominal = rows.part(part)
+            contexts, moments = np.zeros(len(uniforms), np.int64), np.zeros((2, len(uniforms) + 1, width))
+            targets = sizes[part], order[part], weights[part]
+            chunk = RankingChunk(numeric, nominal, *targets, rounds[part], contexts, uniforms, *moments)
             followed[part], decisions[part] = yield from rank_chunk(self._ensemble, chunk)
 
-        self._flow((passage(*part) for part in self._parts(sizes > 0)), sizes > 0)
+        self._flow(starmap(passage, self._parts(sizes > 0)), sizes > 0)
         return decisions, followed
 
     def _prepare(self, sizes: np.ndarray) -> None:

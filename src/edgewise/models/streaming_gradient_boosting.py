@@ -12,7 +12,8 @@ import numpy as np
 from edgewise.data.targets import first_classes, known_classes, label_array, label_codes, target_array, weight_array
 from edgewise.loop.inputs import given
 from edgewise.models.gradient_stream import GradientStream
-from edgewise.models.stream_classifier import LabelLearner, softmax
+from edgewise.models.stream_classifier import LabelLearner
+from edgewise.models.voting_ensemble import softmax
 from edgewise.parameters import with_parameters
 from edgewise.theory.regression_losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss, SoftmaxLoss, checked_loss
 
@@ -72,10 +73,7 @@ class StreamingGradientBoostingRegressor(GradientStream):
     def predict(self, X: Any) -> np.ndarray:
         """The prediction of each row.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
+        Parameters are those of `prequential`.
 
         Returns
         -------
@@ -126,7 +124,7 @@ class StreamingGradientBoostingClassifier(LabelLearner, GradientStream):
     def decision_function(self, X: Any) -> np.ndarray:
         """The predictions y: [n] where there is one output, else [n, k].
 
-        Parameters are those of `predict`.
+        Parameters are those of `prequential`.
 
         Returns
         -------
