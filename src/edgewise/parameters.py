@@ -30,16 +30,6 @@ class Allowed(NamedTuple):
     whole: bool = False
     none: bool = False  # whether None is allowed as well
 
-    def holds(self, value: Any) -> bool:
-        """Whether this value is allowed."""
-        if value is None and self.none:
-            return True
-        if self.names:
-            return value in self.names
-        if self.whole and not isinstance(value, int | np.integer):
-            return False
-        return bool(self.above < value and (self.below is None or value < self.below))
-
 
 class Parameter(NamedTuple):
     """What docstrings say of a parameter, and what values it may have."""
@@ -148,10 +138,17 @@ def checks_of(*names: str) -> dict[str, Allowed]:
 
 def check_parameters(of: Any) -> None:
     """ValueError if a parameter has a value that is not allowed."""
-    for name, allowed in of._allowed.items():
+    for name, (words, names, above, below, whole, none) in of._allowed.items():
         value = getattr(of, name)
-        if not allowed.holds(value):
-            raise ValueError(f"{name}={value!r}: {allowed.words}")
+        if value is None and none:
+            continue
+        if names:
+            holds = value in names
+        else:
+            holds = not whole or isinstance(value, int | np.integer)
+            holds = holds and above < value and (below is None or value < below)
+        if not holds:
+            raise ValueError(f"{name}={value!r}: {words}")
 
 
 class Saveable:

@@ -175,7 +175,8 @@ class GradientStream(StreamEnsemble):
         return [RidgeRegression(), DEFAULT_TREE]
 
     def _members(self) -> list[GradientMember]:
-        return gradient_members(self._chosen(), self.n_estimators)
+        chosen = self._default_estimator() if self.estimator is None else self.estimator
+        return gradient_members(chosen, self.n_estimators)
 
     def _check_steps(self, loss: Loss, n_outputs: int) -> list[GradientMember]:
         """The learners in order; ValueError for settings with which nothing can be learned."""
@@ -226,7 +227,7 @@ class GradientStream(StreamEnsemble):
     # -- state -----------------------------------------------------------------------------------------------------
 
     @property
-    def _states(self) -> list[Any]:
+    def _states(self) -> list[Any]:  # type: ignore[override]
         return [self._state]
 
     def _start(self, loss: Loss, columns: Columns, k: int) -> None:
@@ -294,10 +295,9 @@ class GradientStream(StreamEnsemble):
         predictions = np.zeros((n, self._n_outputs))
 
         def passage(part: slice) -> Passage:
-            _, numeric, nominal = rows.part(part)
+            numeric, nominal, learned = rows.numeric[part], rows.nominal[part], weights[part]
             moments = np.zeros((2, len(numeric) + 1, width))
-            codes = np.where(weights[part] > 0.0, 0, -1)
-            examples = Examples(numeric, nominal, targets[part], weights[part], codes, *moments)
+            examples = Examples(numeric, nominal, targets[part], learned, np.where(learned > 0.0, 0, -1), *moments)
             predictions[part] = yield from run(self._state, loss, examples, averaged=averaged)
 
         self._flow(map(passage, self._cuts(n)), weights > 0.0)

@@ -147,8 +147,8 @@ class StreamBandit(LabelPredictor, VotingEnsemble):
         self._pending.remove(found)
         self.rounds_ += 1
         found.cast.correct[0] = bool(correct)
-        chunk = self._chunk(Rows(self._columns, found.numeric, found.nominal), np.array([self.rounds_]))
-        self._ensembles[0] = play(self._game, self._ensemble, chunk, found.cast, LEARNING)
+        row = Rows(self._columns, found.numeric, found.nominal)
+        self._ensembles[0] = self._play(self._ensemble, row, found.cast, LEARNING, self.rounds_)
         self.mistakes_ += not correct
         return True
 
@@ -299,12 +299,14 @@ class StreamBandit(LabelPredictor, VotingEnsemble):
             return False  # they may not take missing values
         return not np.isinf(x).any()
 
-    def _chunk(self, rows: Rows, rounds: np.ndarray, labels: np.ndarray | None = None) -> Chunk:
+    def _play(self, ensemble: Any, rows: Rows, cast: Cast, parts: int, first: int = 0, labels: Any = None) -> Any:
+        """Vote or learn in the rounds of these rows, the first of which is number `first` of those that are learned."""
         n, width = rows.numeric.shape
-        none = np.zeros(n, np.int64)
-        means, variances = np.zeros((2, n + 1, width))
+        none, moments = np.zeros(n, np.int64), np.zeros((2, n + 1, width))
+        rounds = np.arange(first, first + n) if parts & LEARNING else none
         codes = none if labels is None else labels
-        return Chunk(rows.numeric, rows.nominal, codes, np.ones(n), rounds, none, np.zeros((n, 1)), means, variances)
+        chunk = Chunk(rows.numeric, rows.nominal, codes, np.ones(n), rounds, none, np.zeros((n, 1)), *moments)
+        return play(self._game, ensemble, chunk, cast, parts)
 
     def _decide_all(self, examples: Given, features: Any, classes: Any) -> list[Decision]:
         """Decisions on all examples; `features` are the same rows as they were given."""
@@ -324,7 +326,7 @@ class StreamBandit(LabelPredictor, VotingEnsemble):
         """Decisions on a chunk of rows."""
         plan, n_learners = self._ensemble.plan, self._ensemble.learners.kind.size
         cast = make_cast(plan, len(rates), n_learners, rates, uniforms)
-        play(self._game, self._ensemble, self._chunk(rows, np.zeros(len(rates), np.int64)), cast, VOTING)
+        self._play(self._ensemble, rows, cast, VOTING)
         return [self._made(given[t], rows, cast, t) for t in range(len(rates))]
 
     def _made(self, features: Any, rows: Rows, cast: Cast, t: int) -> Decision:
@@ -361,9 +363,9 @@ class StreamBandit(LabelPredictor, VotingEnsemble):
         for part, uniforms in self._parts(np.ones(len(codes), bool)):
             size = len(uniforms)
             cast = make_cast(plan, size, n_learners, rates[part], uniforms)
-            rounds = np.arange(self.rounds_ + 1, self.rounds_ + size + 1)
-            chunk = self._chunk(rows.part(part), rounds, codes[part])
-            self._ensembles[0] = play(self._game, self._ensemble, chunk, cast, VOTING | LEARNING)
+            self._ensembles[0] = self._play(
+                self._ensemble, rows.part(part), cast, VOTING | LEARNING, self.rounds_ + 1, codes[part]
+            )
             self.rounds_ += size
             self.decisions_ += size
             self.mistakes_ += int((~cast.correct).sum())
@@ -379,8 +381,7 @@ class StreamBandit(LabelPredictor, VotingEnsemble):
         for part in self._cuts(n):
             size = part.stop - part.start
             cast = make_cast(ensemble.plan, size, n_learners, np.zeros(size), np.ones((size, 2 + n_learners)))
-            chunk = self._chunk(rows.part(part), np.zeros(size, np.int64))
-            play(self._game, ensemble, chunk, cast, VOTING | SCORING)
+            self._play(ensemble, rows.part(part), cast, VOTING | SCORING)
             guesses[part], scores[part] = cast.guesses, cast.mean
         return guesses, scores
 

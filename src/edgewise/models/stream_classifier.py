@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from itertools import starmap
 from typing import Any, NamedTuple, Self
 
@@ -36,6 +36,9 @@ class LabelPredictor(StreamEnsemble):
     # learned
     classes_: np.ndarray
     mistakes_: int
+
+    # places of the predicted labels of rows, and the scores behind them
+    _vote: Callable[[Any], tuple[np.ndarray, np.ndarray]]
 
     def predict(self, X: Any) -> np.ndarray:
         """The label of each row. Never random: where Hedge would draw an expert, the experts' weighted vote decides.
@@ -76,10 +79,6 @@ class LabelPredictor(StreamEnsemble):
         _, decisions = self._vote(X)
         return self._probabilities(decisions)
 
-    def _vote(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Places of the predicted labels of rows, and the scores behind them; nothing changes."""
-        raise TypeError(f"{type(self).__name__} does not say how it predicts")
-
     def _probabilities(self, decisions: np.ndarray) -> np.ndarray:
         """Shares of the scores, which are sums of non-negative votes."""
         return shares_of(decisions)
@@ -87,6 +86,9 @@ class LabelPredictor(StreamEnsemble):
 
 class LabelLearner(LabelPredictor):
     """Learning from labels, by `_learn`."""
+
+    # (X, y, classes, sample_weight): places of the labels that were predicted before, and the scores behind them
+    _learn: Callable[..., tuple[np.ndarray, np.ndarray]]
 
     def prequential(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Predict, then learn, row by row; the predictions.
@@ -149,12 +151,6 @@ class LabelLearner(LabelPredictor):
             The share of rows whose prediction is right.
         """
         return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
-
-    def _learn(
-        self, X: Any, y: Any, classes: Any, sample_weight: Any, keep: Any = None, in_scores: bool = False
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Learn rows; the places of the labels that were predicted before, and the scores behind them."""
-        raise TypeError(f"{type(self).__name__} does not say how it learns")
 
 
 class StreamClassifier(LabelLearner, VotingEnsemble):
@@ -243,7 +239,7 @@ class StreamClassifier(LabelLearner, VotingEnsemble):
         guesses, decisions = np.zeros(n, np.int64), np.zeros((n, self.classes_.size))
 
         def passage(part: slice, uniforms: np.ndarray) -> Passage:
-            _, numeric, nominal = rows.part(part)
+            numeric, nominal = rows.numeric[part], rows.nominal[part]
             contexts, moments = np.zeros(len(uniforms), np.int64), np.zeros((2, len(uniforms) + 1, width))
             chunk = Chunk(numeric, nominal, codes[part], weights[part], rounds[part], contexts, uniforms, *moments)
             trace, guesses[part], decisions[part] = yield from self._run_chunk(chunk, in_scores, keep is not None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -82,18 +82,12 @@ class StreamEnsemble(Saveable, Estimator):
         """The parameters of a setting."""
         raise ValueError(f"preset={name!r}: {cls.__name__} has no presets")
 
-    @property
-    def _states(self) -> list[Any]:
-        """What the model has learned: NamedTuples of arrays."""
-        raise TypeError(f"{type(self).__name__} does not say what it remembers")
+    _members: Callable[[], list[Any]]  # the learners in order
+    _states: list[Any]  # what the model has learned: NamedTuples of arrays
 
     def _default_estimator(self) -> Any:
         """The learner, or learners, where `estimator` is None."""
         return HoeffdingTree()
-
-    def _members(self) -> list[Any]:
-        """The learners in order."""
-        raise TypeError(f"{type(self).__name__} does not say what its learners are")
 
     # -- what can be seen ------------------------------------------------------------------------------------------
 
@@ -193,16 +187,12 @@ class StreamEnsemble(Saveable, Estimator):
 
     # -- threads ---------------------------------------------------------------------------------------------------
 
-    def _chosen(self) -> Any:
-        """The learner, or learners, that were given or are taken by default."""
-        return self._default_estimator() if self.estimator is None else self.estimator
-
     def _threads(self) -> int:
         """How many may work at once: one where a learner is not ours, or has Python code."""
         threads = n_threads(self.n_jobs)
         if threads == 1:
             return 1
-        chosen = self._chosen()
+        chosen = self._default_estimator() if self.estimator is None else self.estimator
         listed = chosen[: self.n_estimators] if isinstance(chosen, Sequence) else [chosen]
         return threads if all(isinstance(learner, self._threaded) for learner in listed) else 1
 

@@ -341,7 +341,7 @@ class StreamRanker(VotingEnsemble):
         self._prepare(sizes[sizes > 0])
 
         def passage(part: slice, uniforms: np.ndarray) -> Passage:
-            _, numeric, nominal = rows.part(part)
+            numeric, nominal = rows.numeric[part], rows.nominal[part]
             contexts, moments = np.zeros(len(uniforms), np.int64), np.zeros((2, len(uniforms) + 1, width))
             targets = sizes[part], order[part], weights[part]
             chunk = RankingChunk(numeric, nominal, *targets, rounds[part], contexts, uniforms, *moments)

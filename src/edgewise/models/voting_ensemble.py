@@ -41,9 +41,7 @@ class VotingEnsemble(StreamEnsemble):
 
     # -- what a booster adds ---------------------------------------------------------------------------------------
 
-    def _plan(self, k: int) -> Any:
-        """Which booster this is, as the kernels of its game take it."""
-        raise TypeError(f"{type(self).__name__} does not say how it boosts")
+    _plan: Callable[[int], Any]  # of k labels: which booster this is, as the kernels of its game take it
 
     def _first_weight(self) -> float:
         """Learner weights before the first round."""
@@ -76,7 +74,7 @@ class VotingEnsemble(StreamEnsemble):
     # -- state -----------------------------------------------------------------------------------------------------
 
     @property
-    def _states(self) -> list[Any]:
+    def _states(self) -> list[Any]:  # type: ignore[override]
         return self._ensembles
 
     @property
@@ -84,7 +82,8 @@ class VotingEnsemble(StreamEnsemble):
         return self._ensembles[0]
 
     def _members(self) -> list[Any]:
-        return members(self._chosen(), self.n_estimators, self._in_groups)
+        chosen = self._default_estimator() if self.estimator is None else self.estimator
+        return members(chosen, self.n_estimators, self._in_groups)
 
     def _begin(self, columns: Columns, k: int, learners: list[Any] | None = None) -> None:
         """Draw the learners' parameters and make the state."""
