@@ -175,8 +175,7 @@ class GradientStream(StreamEnsemble):
         return [RidgeRegression(), DEFAULT_TREE]
 
     def _members(self) -> list[GradientMember]:
-        chosen = self._default_estimator() if self.estimator is None else self.estimator
-        return gradient_members(chosen, self.n_estimators)
+        return gradient_members(self._chosen(), self.n_estimators)
 
     def _check_steps(self, loss: Loss, n_outputs: int) -> list[GradientMember]:
         """The learners in order; ValueError for settings with which nothing can be learned."""

@@ -187,12 +187,16 @@ class StreamEnsemble(Saveable, Estimator):
 
     # -- threads ---------------------------------------------------------------------------------------------------
 
+    def _chosen(self) -> Any:
+        """The learner, or learners, that were given or are taken by default."""
+        return self._default_estimator() if self.estimator is None else self.estimator
+
     def _threads(self) -> int:
         """How many may work at once: one where a learner is not ours, or has Python code."""
         threads = n_threads(self.n_jobs)
         if threads == 1:
             return 1
-        chosen = self._default_estimator() if self.estimator is None else self.estimator
+        chosen = self._chosen()
         listed = chosen[: self.n_estimators] if isinstance(chosen, Sequence) else [chosen]
         return threads if all(isinstance(learner, self._threaded) for learner in listed) else 1
 

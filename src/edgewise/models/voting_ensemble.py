@@ -82,8 +82,7 @@ class VotingEnsemble(StreamEnsemble):
         return self._ensembles[0]
 
     def _members(self) -> list[Any]:
-        chosen = self._default_estimator() if self.estimator is None else self.estimator
-        return members(chosen, self.n_estimators, self._in_groups)
+        return members(self._chosen(), self.n_estimators, self._in_groups)
 
     def _begin(self, columns: Columns, k: int, learners: list[Any] | None = None) -> None:
         """Draw the learners' parameters and make the state."""
