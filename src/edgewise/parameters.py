@@ -1,8 +1,9 @@
 """Parameters of an object are the arguments of its constructor: declared, checked, read, set and shown.
 
 A model declares its parameters as annotated class attributes with defaults, first those by position, then, after
-`_: KW_ONLY`, those by name. `with_parameters` makes the constructor of them, and the section "Parameters" of the
-docstring: each parameter is described by the docstring of the class, of one of its parents, or else by `SHARED`.
+`_: KW_ONLY`, those by name; those that models of a kind share stand in a class that `declares` them. `with_parameters`
+makes the constructor of them, and the section "Parameters" of the docstring: each parameter is described by the
+docstring of the class, of one of its parents, or else by `SHARED`.
 """
 
 from __future__ import annotations
@@ -96,10 +97,18 @@ SHARED = {
 
 
 @dataclass_transform(eq_default=False)
-def with_parameters(**allowed: Allowed | Collection[str]) -> Callable[[type[Kind]], type[Kind]]:
-    """Make the constructor and the docstring of a class from the parameters that it declares.
+def declares(cls: type[Kind]) -> type[Kind]:
+    """Mark a class as one that declares parameters, which the classes of models that derive from it share."""
+    cls._declares = _own_parameters(cls)  # type: ignore[attr-defined]
+    return cls
 
-    `allowed` are values that a parameter may have, or names, other than `SHARED` says.
+
+@dataclass_transform(eq_default=False)
+def with_parameters(**allowed: Allowed | Collection[str]) -> Callable[[type[Kind]], type[Kind]]:
+    """Make the constructor and the docstring of a class from the parameters that it and its parents declare.
+
+    Its own parameters by name come before those of its parents. `allowed` are values that a parameter may have, or
+    names, other than `SHARED` says.
     """
     given = {
         name: one if isinstance(one, Allowed) else Allowed(f"one of {', '.join(one)}", one)
@@ -107,14 +116,34 @@ def with_parameters(**allowed: Allowed | Collection[str]) -> Callable[[type[Kind
     }
 
     def made(cls: Any) -> Any:
+        declares(cls)
+        by_position: dict[str, Any] = {}
+        by_name: dict[str, Any] = {}
+        for kind in cls.__mro__:
+            first, others = vars(kind).get("_declares", ({}, {}))
+            by_position = first | by_position
+            by_name |= {name: annotation for name, annotation in others.items() if name not in by_name}
+        cls.__annotations__ = by_position | {"_": dataclasses.KW_ONLY} | by_name
         dataclasses.dataclass(eq=False, repr=False)(cls)
-        names = [field.name for field in dataclasses.fields(cls)]
+        names = [*by_position, *by_name]
         cls._allowed = checks_of(*names) | cls._allowed | given
         if cls.__doc__ is not None:  # python -OO leaves none
             cls.__doc__ = _with_section(cls, names)
         return cls
 
     return made
+
+
+def _own_parameters(cls: type) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The annotations of the parameters that a class itself declares: by position, and by name."""
+    declared = {
+        name: annotation
+        for name, annotation in inspect.get_annotations(cls).items()
+        if not str(annotation).startswith("ClassVar")
+    }
+    names = list(declared)
+    cut = names.index("_") if "_" in names else len(names)
+    return {name: declared[name] for name in names[:cut]}, {name: declared[name] for name in names[cut + 1 :]}
 
 
 def _with_section(cls: type, names: list[str]) -> str:

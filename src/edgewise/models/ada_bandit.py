@@ -42,7 +42,7 @@ from edgewise.loop.bandit_loop import BanditPlan
 from edgewise.loop.members import Member
 from edgewise.loop.state import GRADIENT, VOTES
 from edgewise.models.adaboost_olm import EAGER_TREE
-from edgewise.models.stream_bandit import ROUNDS, Exploration, StreamBandit, bandit_tree, cost_limits
+from edgewise.models.stream_bandit import Exploration, StreamBandit, bandit_tree, cost_limits
 from edgewise.models.voting_ensemble import AdaptiveEnsemble
 from edgewise.parameters import POSITIVE, with_parameters
 from edgewise.theory.bandit_bounds import adaptive_bandit_bound, theory_rate
@@ -103,8 +103,6 @@ class AdaBandit(AdaptiveEnsemble, StreamBandit):
         Feasible set F of the learner weights; [-2, 2] in the paper.
     """
 
-    estimator: Member | Sequence[Member] | None = None
-    n_estimators: int = 20
     _: KW_ONLY
     exploration: Exploration = 0.001
     estimate: str = "full"
@@ -119,10 +117,6 @@ class AdaBandit(AdaptiveEnsemble, StreamBandit):
     normalize_importance: bool = True
     weight_range: tuple[float, float] = (0.0, 4.0)
     first_weight: float = 0.1
-    max_pending: int = 1000
-    max_bytes: int | None = None
-    chunk_size: int = ROUNDS
-    random_state: Any = None
 
     @classmethod
     def _preset(cls, name: str) -> dict[str, Any]:

@@ -29,7 +29,6 @@ from edgewise.loop.members import Member
 from edgewise.loop.online_loop import run
 from edgewise.loop.state import GRADIENT, VOTES, Chunk, Plan, Trace
 from edgewise.models.stream_classifier import StreamClassifier
-from edgewise.models.stream_ensemble import CHUNK_ROWS
 from edgewise.models.voting_ensemble import AdaptiveEnsemble
 from edgewise.parameters import Allowed, with_parameters
 from edgewise.theory.bounds import Bound, adaptive_bound
@@ -81,8 +80,6 @@ class AdaBoostOLM(AdaptiveEnsemble, StreamClassifier):
         the stream is taken to stay the same.
     """
 
-    estimator: Member | Sequence[Member] | None = None
-    n_estimators: int = 100
     _: KW_ONLY
     loss: str = "softmax"
     vote: str = "probability"
@@ -94,10 +91,6 @@ class AdaBoostOLM(AdaptiveEnsemble, StreamClassifier):
     first_weight: float = 0.1
     calibrate: bool = True
     drift: str | None = None
-    max_bytes: int | None = None
-    chunk_size: int = CHUNK_ROWS
-    n_jobs: int | None = None
-    random_state: Any = None
 
     _range_words = "a (low, high) pair with low < high, or None"
 

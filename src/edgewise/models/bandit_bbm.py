@@ -11,14 +11,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from typing import Any
 
 from edgewise.loop.bandit_loop import BanditPlan
-from edgewise.loop.members import Member
 from edgewise.loop.state import LABEL_VOTES, OF_VOTE, POTENTIAL
-from edgewise.models.stream_bandit import ROUNDS, Exploration, StreamBandit, bandit_tree, cost_limits
+from edgewise.models.stream_bandit import Exploration, StreamBandit, bandit_tree, cost_limits
 from edgewise.models.voting_ensemble import MajorityEnsemble
 from edgewise.parameters import POSITIVE, with_parameters
 from edgewise.theory.bandit_bounds import bandit_majority_bound, excess_noise
@@ -44,8 +42,6 @@ class BanditBBM(MajorityEnsemble, StreamBandit):
         Divides the importances: sums of differences of potentials, which trees find light.
     """
 
-    estimator: Member | Sequence[Member] | None = None
-    n_estimators: int = 20
     _: KW_ONLY
     edge: float = 0.1
     exploration: Exploration = 0.001
@@ -54,10 +50,6 @@ class BanditBBM(MajorityEnsemble, StreamBandit):
     cost_clip: float | None = 100.0
     cost_grain: float | None = None
     importance_bound: float = 0.05
-    max_pending: int = 1000
-    max_bytes: int | None = None
-    chunk_size: int = ROUNDS
-    random_state: Any = None
 
     @classmethod
     def _preset(cls, name: str) -> dict[str, Any]:

@@ -5,17 +5,13 @@ Oza's boosting is by Poisson sampling (Oza 2005, "Online bagging and boosting", 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 
 from edgewise.learners.hoeffding_tree import HoeffdingTree
-from edgewise.loop.members import Member
 from edgewise.loop.state import ARGMAX, POISSON, RIGHT, UNIFORM, WRONG, Plan
 from edgewise.models.stream_classifier import StreamClassifier
-from edgewise.models.stream_ensemble import CHUNK_ROWS
 from edgewise.parameters import with_parameters
 
 
@@ -25,14 +21,6 @@ class OzaBoost(StreamClassifier):
 
     Learners that are wrong more often than right do not vote, as in AdaBoost.M1.
     """
-
-    estimator: Member | Sequence[Member] | None = None
-    n_estimators: int = 100
-    _: KW_ONLY
-    max_bytes: int | None = None
-    chunk_size: int = CHUNK_ROWS
-    n_jobs: int | None = None
-    random_state: Any = None
 
     def _plan(self, k: int) -> Plan:
         return Plan(k, POISSON, 0, ARGMAX, 0, 1.0, 1.0, False, 0.0, 0.0, False)
@@ -67,14 +55,6 @@ class HoeffdingForest(StreamClassifier):
     n_estimators : int
         Number of trees.
     """
-
-    estimator: Member | Sequence[Member] | None = None
-    n_estimators: int = 100
-    _: KW_ONLY
-    max_bytes: int | None = None
-    chunk_size: int = CHUNK_ROWS
-    n_jobs: int | None = None
-    random_state: Any = None
 
     @classmethod
     def _preset(cls, name: str) -> dict[str, Any]:

@@ -36,7 +36,7 @@ from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.ranges import LogUniform
 from edgewise.loop.rules.bin_bandit import run_binary_rounds
 from edgewise.loop.state import PROBABILITY
-from edgewise.models.stream_bandit import ROUNDS, Exploration, StreamBandit
+from edgewise.models.stream_bandit import Exploration, StreamBandit
 from edgewise.models.voting_ensemble import shares_of
 from edgewise.parameters import POSITIVE, Allowed, with_parameters
 
@@ -77,10 +77,6 @@ class BinBandit(StreamBandit):
     edge: float = 0.1
     exploration: Exploration = 0.001
     step: float = 1.0
-    max_pending: int = 1000
-    max_bytes: int | None = None
-    chunk_size: int = ROUNDS
-    random_state: Any = None
 
     _in_groups = True
     _game = staticmethod(run_binary_rounds)

@@ -11,15 +11,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from typing import Any
 
 from edgewise.learners.hoeffding_tree import HoeffdingTree
-from edgewise.loop.members import Member
 from edgewise.loop.state import COST, LABEL_VOTES, OF_VOTE, POTENTIAL, Plan
 from edgewise.models.stream_classifier import StreamClassifier
-from edgewise.models.stream_ensemble import CHUNK_ROWS
 from edgewise.models.voting_ensemble import MajorityEnsemble
 from edgewise.parameters import POSITIVE_OR_NONE, with_parameters
 from edgewise.theory.bounds import Bound, majority_bound
@@ -40,16 +37,10 @@ class OnlineMBBM(MajorityEnsemble, StreamClassifier):
         Divides the importances; None for the number of classes, which brings them into [0, 1].
     """
 
-    estimator: Member | Sequence[Member] | None = None
-    n_estimators: int = 100
     _: KW_ONLY
     edge: float = 0.1
     vote: str = "argmax"
     importance_bound: float | None = None
-    max_bytes: int | None = None
-    chunk_size: int = CHUNK_ROWS
-    n_jobs: int | None = None
-    random_state: Any = None
 
     @classmethod
     def _preset(cls, name: str) -> dict[str, Any]:

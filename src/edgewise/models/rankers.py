@@ -29,10 +29,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from edgewise.loop.members import Member
 from edgewise.loop.ranking_state import DRAWN, LABEL, LAST, RANKING_FOLLOW, START, RankingPlan
 from edgewise.loop.state import GRADIENT, POTENTIAL
-from edgewise.models.stream_ensemble import CHUNK_ROWS
 from edgewise.models.stream_ranker import StreamRanker
 from edgewise.models.voting_ensemble import shares_of, softmax
 from edgewise.parameters import with_parameters
@@ -57,16 +55,10 @@ class AdaOLMR(StreamRanker):
         takes the mean for "draw".
     """
 
-    estimator: Member | Sequence[Member] | None = None
-    n_estimators: int = 100
     _: KW_ONLY
     vote: str | Sequence[str] | None = None
     follow: str = "draw"
     normalize_importance: bool = True
-    max_bytes: int | None = None
-    chunk_size: int = CHUNK_ROWS
-    n_jobs: int | None = None
-    random_state: Any = None
 
     def _plan(self, k: int) -> RankingPlan:
         normalized = bool(self.normalize_importance)
@@ -126,17 +118,11 @@ class OnlineBMR(StreamRanker):
     # emotions, and nearly so of scene (docs/theory.md, section 7).
     _importance_scale: ClassVar[tuple[float, float]] = (6, 20)
 
-    estimator: Member | Sequence[Member] | None = None
-    n_estimators: int = 100
     _: KW_ONLY
     edge: float = 0.1
     loss: str = "hinge"
     vote: str | Sequence[str] | None = None
     normalize_importance: bool = True
-    max_bytes: int | None = None
-    chunk_size: int = CHUNK_ROWS
-    n_jobs: int | None = None
-    random_state: Any = None
 
     def _check(self) -> list[Any]:
         learners = super()._check()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -17,10 +18,12 @@ from edgewise.learners.ranges import LogUniform
 from edgewise.loop.bandit_loop import LEARNING, SCORING, VOTING, Cast, make_cast, play, run_rounds
 from edgewise.loop.decisions import Decision, Pending
 from edgewise.loop.inputs import Given, given
+from edgewise.loop.members import Member
 from edgewise.loop.state import GIVEN, Chunk
 from edgewise.models.stream_classifier import LabelPredictor
 from edgewise.models.stream_ensemble import Rows
 from edgewise.models.voting_ensemble import VotingEnsemble
+from edgewise.parameters import declares
 from edgewise.theory.bandit_bounds import theory_rate
 from edgewise.theory.experts import VOTE
 
@@ -51,11 +54,9 @@ class BanditHistory(NamedTuple):
     uniforms: np.ndarray
 
 
-class StreamBandit(LabelPredictor, VotingEnsemble):
-    """An ensemble that shows a label, is told right or wrong, and learns from that alone.
-
-    `decide` and `feedback` are for the world; `prequential` replays a labelled stream and is the same, number for
-    number, as deciding and giving feedback row by row.
+@declares
+class BanditParameters:
+    """Parameters of all bandits.
 
     Parameters
     ----------
@@ -63,9 +64,24 @@ class StreamBandit(LabelPredictor, VotingEnsemble):
         Rounds that one compiled call plays; never changes a result.
     """
 
-    # parameters that every bandit booster has
+    estimator: Member | Sequence[Member] | None = None
+    n_estimators: int = 20
+    _: KW_ONLY
+    max_pending: int = 1000
+    max_bytes: int | None = None
+    chunk_size: int = ROUNDS
+    random_state: Any = None
+
+
+class StreamBandit(BanditParameters, LabelPredictor, VotingEnsemble):
+    """An ensemble that shows a label, is told right or wrong, and learns from that alone.
+
+    `decide` and `feedback` are for the world; `prequential` replays a labelled stream and is the same, number for
+    number, as deciding and giving feedback row by row.
+    """
+
+    # parameter that every bandit booster has
     exploration: Exploration
-    max_pending: int
     # learned; mistakes_ are wrong labels shown, where feedback came
     decisions_: int  # labels shown
     expired_: int  # decisions that got no feedback in time

@@ -14,7 +14,7 @@ from edgewise.loop.online_loop import run
 from edgewise.loop.pipeline import Passage
 from edgewise.loop.state import COST, POTENTIAL, Chunk, Trace
 from edgewise.models.stream_ensemble import Rows, StreamEnsemble
-from edgewise.models.voting_ensemble import VotingEnsemble, shares_of
+from edgewise.models.voting_ensemble import VotingEnsemble, VotingParameters, shares_of
 
 
 class History(NamedTuple):
@@ -153,7 +153,7 @@ class LabelLearner(LabelPredictor):
         return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
 
 
-class StreamClassifier(LabelLearner, VotingEnsemble):
+class StreamClassifier(VotingParameters, LabelLearner, VotingEnsemble):
     """An ensemble that predicts and learns, one example after the other.
 
     Learning many rows in one call is the same, number for number, as learning them one by one.

@@ -35,7 +35,7 @@ from edgewise.loop.ranking_state import (
     RankingPlan,
 )
 from edgewise.models.stream_ensemble import Rows
-from edgewise.models.voting_ensemble import VotingEnsemble, softmax
+from edgewise.models.voting_ensemble import VotingEnsemble, VotingParameters, softmax
 from edgewise.theory.ranking_potentials import PairPotentials, pair_potentials
 
 # Of the trees of AdaBoostOLM's defaults, with as few features as the paper's; relevant labels are few among many, so
@@ -44,7 +44,7 @@ from edgewise.theory.ranking_potentials import PairPotentials, pair_potentials
 EAGER_TREE = eager_tree(max_features=20)
 
 
-class StreamRanker(VotingEnsemble):
+class StreamRanker(VotingParameters, VotingEnsemble):
     """An ensemble that ranks labels and learns label sets, one example after the other.
 
     Learning many rows in one call is the same, number for number, as learning them one by one. A row whose labels are

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY
 from functools import cache
 from typing import Any, ClassVar
 
@@ -18,10 +19,24 @@ from edgewise.loop.calibration import make_sharpness
 from edgewise.loop.custom_states import widened_states
 from edgewise.loop.edges import adaptive_edges, majority_edges
 from edgewise.loop.inputs import Columns
-from edgewise.loop.members import assemble, draw, foreign_bank, members
+from edgewise.loop.members import Member, assemble, draw, foreign_bank, members
 from edgewise.loop.state import Committee, Ensemble, arrays
-from edgewise.models.stream_ensemble import StreamEnsemble
+from edgewise.models.stream_ensemble import CHUNK_ROWS, StreamEnsemble
+from edgewise.parameters import declares
 from edgewise.theory.potential_tables import shared_out, zero_one_potentials
+
+
+@declares
+class VotingParameters:
+    """Parameters of classifiers and rankers."""
+
+    estimator: Member | Sequence[Member] | None = None
+    n_estimators: int = 100
+    _: KW_ONLY
+    max_bytes: int | None = None
+    chunk_size: int = CHUNK_ROWS
+    n_jobs: int | None = None
+    random_state: Any = None
 
 
 class VotingEnsemble(StreamEnsemble):
