@@ -105,6 +105,8 @@ def lacking(name: str, function: Any, text: str | None, others: dict[str, Any]) 
 
 
 def is_record(cls: type) -> bool:
+    if hasattr(cls, "get_params"):
+        return False  # data classes, too, are described by their parameters
     return dataclasses.is_dataclass(cls) or hasattr(cls, "_fields") or issubclass(cls, Exception)
 
 

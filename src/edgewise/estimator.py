@@ -81,36 +81,6 @@ class Estimator(Parameterized):
                 getattr(request, method).add_request(param=name, alias=None)
         return request
 
-    def set_fit_request(self, **requests: bool | str | None) -> Self:
-        """Ask to be given metadata in `fit`: `set_fit_request(sample_weight=True)`.
-
-        Parameters
-        ----------
-        **requests : bool, str or None
-            Name of a metadata -> whether it is wanted, or by which name.
-        """
-        return self._request("fit", requests)
-
-    def set_partial_fit_request(self, **requests: bool | str | None) -> Self:
-        """Ask to be given metadata in `partial_fit`.
-
-        Parameters
-        ----------
-        **requests : bool, str or None
-            As in `set_fit_request`.
-        """
-        return self._request("partial_fit", requests)
-
-    def set_score_request(self, **requests: bool | str | None) -> Self:
-        """Ask to be given metadata in `score`.
-
-        Parameters
-        ----------
-        **requests : bool, str or None
-            As in `set_fit_request`.
-        """
-        return self._request("score", requests)
-
     def _request(self, method: str, requests: dict[str, bool | str | None]) -> Self:
         import sklearn
 
@@ -127,6 +97,24 @@ class Estimator(Parameterized):
             getattr(routing, method).add_request(param=name, alias=wanted)
         self._metadata_request = routing
         return self
+
+    def set_fit_request(self, **requests: bool | str | None) -> Self:
+        """Ask to be given metadata in `fit`: `set_fit_request(sample_weight=True)`.
+
+        Parameters
+        ----------
+        **requests : bool, str or None
+            Name of a metadata -> whether it is wanted, or by which name.
+        """
+        return self._request("fit", requests)
+
+    def set_partial_fit_request(self, **requests: bool | str | None) -> Self:
+        """Ask to be given metadata in `partial_fit`. Parameters are those of `set_fit_request`."""
+        return self._request("partial_fit", requests)
+
+    def set_score_request(self, **requests: bool | str | None) -> Self:
+        """Ask to be given metadata in `score`. Parameters are those of `set_fit_request`."""
+        return self._request("score", requests)
 
     def _metadata(self, method: str) -> list[str]:
         """What a method takes beside examples."""

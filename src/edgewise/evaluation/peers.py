@@ -19,7 +19,7 @@ import numpy as np
 
 from edgewise.data.table import Feature, Table, as_table
 from edgewise.data.targets import first_classes, label_codes
-from edgewise.models.stream_classifier import shares_of
+from edgewise.models.voting_ensemble import shares_of
 from edgewise.parameters import Parameterized
 
 WARM_UP_ROWS = 300

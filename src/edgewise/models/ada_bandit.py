@@ -31,20 +31,20 @@ orders of the choice included.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from dataclasses import KW_ONLY
+from typing import Any
 
 import numpy as np
 
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.linear import SoftmaxRegression
 from edgewise.loop.bandit_loop import BanditPlan
-from edgewise.loop.edges import adaptive_edges
 from edgewise.loop.members import Member
 from edgewise.loop.state import GRADIENT, VOTES
 from edgewise.models.adaboost_olm import EAGER_TREE
-from edgewise.models.bandit_trees import bandit_tree
-from edgewise.models.stream_bandit import ROUNDS, Exploration, StreamBandit, cost_limits
-from edgewise.models.stream_classifier import softmax
+from edgewise.models.stream_bandit import Exploration, StreamBandit, bandit_tree, cost_limits
+from edgewise.models.voting_ensemble import AdaptiveEnsemble
+from edgewise.parameters import POSITIVE, with_parameters
 from edgewise.theory.bandit_bounds import adaptive_bandit_bound, theory_rate
 from edgewise.theory.bandit_estimates import ESTIMATES
 from edgewise.theory.bounds import Bound
@@ -63,8 +63,19 @@ CALM_TREE = HoeffdingTree(
 )
 
 
-class AdaBandit(StreamBandit):
+@with_parameters(
+    estimate=ESTIMATES,
+    loss=BANDIT_LOSSES,
+    vote=VOTES,
+    follow=FOLLOW,
+    step=STEPS,
+    importance_bound=POSITIVE,
+)
+class AdaBandit(AdaptiveEnsemble, StreamBandit):
     """AdaBandit: needs no knowledge of the learners' edges, and weighs the learners by what they show.
+
+    The preset "paper" is the paper's algorithm to the letter with the authors' trees, "paper-mice" and "paper-isolet"
+    have those of these data sets.
 
     Parameters
     ----------
@@ -76,8 +87,6 @@ class AdaBandit(StreamBandit):
     exploration : float, str or callable
         The rate rho in (0, 1) at which another label than the guess is shown; "decaying": the rate that the text
         after Theorem 3.3 sets, for edges of 1; or a function of the number of the decision, from 1.
-    estimate : str
-        "full": estimate (4) of the 0-1 loss; "simple": (3), by which nothing is learned from a mistake.
     loss : str
         "softmax" or "logistic", as in the paper.
     vote : str
@@ -88,92 +97,31 @@ class AdaBandit(StreamBandit):
         the paper; "best": the expert with the least estimated loss so far.
     step : str
         "full": learner weights move as with full feedback; "theory": by eta_t = rho / (k^2 sqrt(t)).
-    cost_clip : float, optional
-        Largest cost, or None; 100 in the paper.
-    cost_grain : float, optional
-        Costs are rounded to a multiple of this, or None.
     importance_bound : float
         Divides the importances.
-    importance_power : float
-        Importances are raised to this power; 1 in the paper.
-    normalize_importance : bool
-        Whether importances are divided by their mean so far, learner by learner.
     weight_range : pair of floats
         Feasible set F of the learner weights; [-2, 2] in the paper.
-    first_weight : float
-        Learner weights before the first round; 0 in the paper.
-    max_pending : int
-        Decisions that may wait for feedback; the oldest expire.
-    max_bytes : int, optional
-        Most bytes that the model may take; at the limit, leaves that promise little give up their statistics
-        (docs/how-to/memory.md). None: no limit.
-    chunk_size : int
-        Rounds that one compiled call plays; never changes a result.
-    random_state : int or Generator, optional
-        Seed, or numpy Generator.
     """
 
-    def __init__(
-        self,
-        estimator: Member | Sequence[Member] | None = None,
-        n_estimators: int = 20,
-        *,
-        exploration: Exploration = 0.001,
-        estimate: str = "full",
-        loss: str = "logistic",
-        vote: str = "probability",
-        follow: str = "vote",
-        step: str = "full",
-        cost_clip: float | None = 10.0,
-        cost_grain: float | None = None,
-        importance_bound: float = 1.0,
-        importance_power: float = 0.5,
-        normalize_importance: bool = True,
-        weight_range: tuple[float, float] = (0.0, 4.0),
-        first_weight: float = 0.1,
-        max_pending: int = 1000,
-        max_bytes: int | None = None,
-        chunk_size: int = ROUNDS,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.exploration = exploration
-        self.estimate = estimate
-        self.loss = loss
-        self.vote = vote
-        self.follow = follow
-        self.step = step
-        self.cost_clip = cost_clip
-        self.cost_grain = cost_grain
-        self.importance_bound = importance_bound
-        self.importance_power = importance_power
-        self.normalize_importance = normalize_importance
-        self.weight_range = weight_range
-        self.first_weight = first_weight
-        self.max_pending = max_pending
-        self.max_bytes = max_bytes
-        self.chunk_size = chunk_size
-        self.random_state = random_state
+    _: KW_ONLY
+    exploration: Exploration = 0.001
+    estimate: str = "full"
+    loss: str = "logistic"
+    vote: str = "probability"
+    follow: str = "vote"
+    step: str = "full"
+    cost_clip: float | None = 10.0
+    cost_grain: float | None = None
+    importance_bound: float = 1.0
+    importance_power: float = 0.5
+    normalize_importance: bool = True
+    weight_range: tuple[float, float] = (0.0, 4.0)
+    first_weight: float = 0.1
 
     @classmethod
-    def preset(cls, name: str, **changes: Any) -> Self:
-        """The paper's algorithm to the letter, with the authors' trees: see `edgewise.models.bandit_trees`.
-
-        Parameters
-        ----------
-        name : str
-            Name of the setting: "paper".
-        **changes : any
-            Parameters of the constructor that differ from it.
-
-        Returns
-        -------
-        model
-            A new model with this setting.
-        """
-        settings: dict[str, Any] = {
-            "estimator": bandit_tree(name, 1.0),
+    def _preset(cls, name: str) -> dict[str, Any]:
+        return {
+            "estimator": bandit_tree(name),
             "exploration": 0.001,
             "loss": "logistic",
             "vote": "argmax",
@@ -187,26 +135,9 @@ class AdaBandit(StreamBandit):
             "weight_range": (-2.0, 2.0),
             "first_weight": 0.0,
         }
-        return cls(**settings | changes)
 
     def _default_estimator(self) -> Member | Sequence[Member]:
         return [SoftmaxRegression(), CALM_TREE, EAGER_TREE]
-
-    def _check(self) -> None:
-        super()._check()
-        choices = (("loss", BANDIT_LOSSES), ("vote", VOTES), ("follow", FOLLOW), ("step", STEPS))
-        for name, allowed in (*choices, ("estimate", ESTIMATES)):
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name}={getattr(self, name)!r}: one of {', '.join(allowed)}")
-        for name in ("importance_bound", "importance_power"):
-            if not getattr(self, name) > 0.0:
-                raise ValueError(f"{name}={getattr(self, name)!r}: a positive number")
-        low, high = self.weight_range
-        if not low < high:
-            raise ValueError(f"weight_range={self.weight_range!r}: a (low, high) pair with low < high")
-        if not low <= self.first_weight <= high:
-            raise ValueError(f"first_weight={self.first_weight!r}: a number in [{low}, {high}], the weight range")
-        cost_limits(self.cost_clip, self.cost_grain)
 
     def _plan(self, k: int) -> Any:
         clip, grain = cost_limits(self.cost_clip, self.cost_grain)
@@ -227,21 +158,8 @@ class AdaBandit(StreamBandit):
             full_step=STEPS[self.step],
         )
 
-    def _first_weight(self) -> float:
-        return self.first_weight
-
     def _decaying_rates(self, k: int, rounds: np.ndarray) -> Any:
         return theory_rate(k, self.n_estimators, rounds, float(self.n_estimators))
-
-    @property
-    def edges_(self) -> np.ndarray:
-        """Estimated edges gamma_i of the learners (Section 3.3.1): the estimates of both sums, divided."""
-        return self._each(lambda committee: adaptive_edges(committee.costs))
-
-    @property
-    def expert_weights_(self) -> np.ndarray:
-        """Hedge weights of the experts, as probabilities of being followed."""
-        return self._each(lambda committee: softmax(-committee.mistakes[None, :])[0])
 
     def bound(self) -> Bound:
         """What Theorem 3.3 says of this run, with estimated edges, beside the mistakes made.

@@ -26,8 +26,8 @@ tried that is nearest to the printed values on all six sets at once (`benchmarks
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple, Self
+from dataclasses import KW_ONLY
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,10 +35,10 @@ from edgewise.kernels.state import state
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.ranges import LogUniform
 from edgewise.loop.rules.bin_bandit import run_binary_rounds
-from edgewise.loop.state import PROBABILITY, Ensemble
-from edgewise.models.stream_bandit import ROUNDS, Exploration, StreamBandit
-from edgewise.models.stream_classifier import shares_of
-from edgewise.theory.bandit_bounds import theory_rate
+from edgewise.loop.state import PROBABILITY
+from edgewise.models.stream_bandit import Exploration, StreamBandit
+from edgewise.models.voting_ensemble import shares_of
+from edgewise.parameters import POSITIVE, Allowed, with_parameters
 
 
 @state
@@ -52,8 +52,12 @@ class BinaryPlan(NamedTuple):
     step: float
 
 
+@with_parameters(edge=Allowed("a number in (0, 1/2)", above=0.0, below=0.5), step=POSITIVE)
 class BinBandit(StreamBandit):
     """BinBandit: groups of binary learners, one for each class.
+
+    The preset "paper" has the trees that the authors of the multiclass bandits gave this baseline, and a step that fits
+    their tables.
 
     Parameters
     ----------
@@ -63,87 +67,34 @@ class BinBandit(StreamBandit):
         Number of learners for each class.
     edge : float
         gamma in (0, 1/2), how much better than random guessing the learners are taken to be.
-    exploration : float, str or callable
-        The rate rho in (0, 1) at which another label than the guess is shown; "decaying": the rate that the text
-        after Theorem 3.2 sets; or a function of the number of the decision, from 1.
     step : float
         Step of the exponentiated gradient.
-    max_pending : int
-        Decisions that may wait for feedback; the oldest expire.
-    max_bytes : int, optional
-        Most bytes that the model may take; at the limit, leaves that promise little give up their statistics
-        (docs/how-to/memory.md). None: no limit.
-    chunk_size : int
-        Rounds that one compiled call plays; never changes a result.
-    random_state : int or Generator, optional
-        Seed, or numpy Generator.
     """
 
-    _in_groups = True
-    _game: ClassVar[Callable[..., int]] = staticmethod(run_binary_rounds)
+    estimator: HoeffdingTree | None = None
+    n_estimators: int = 10
+    _: KW_ONLY
+    edge: float = 0.1
+    exploration: Exploration = 0.001
+    step: float = 1.0
 
-    def __init__(
-        self,
-        estimator: HoeffdingTree | None = None,
-        n_estimators: int = 10,
-        *,
-        edge: float = 0.1,
-        exploration: Exploration = 0.001,
-        step: float = 1.0,
-        max_pending: int = 1000,
-        max_bytes: int | None = None,
-        chunk_size: int = ROUNDS,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.edge = edge
-        self.exploration = exploration
-        self.step = step
-        self.max_pending = max_pending
-        self.max_bytes = max_bytes
-        self.chunk_size = chunk_size
-        self.random_state = random_state
+    _in_groups = True
+    _game = staticmethod(run_binary_rounds)
 
     @classmethod
-    def preset(cls, name: str, **changes: Any) -> Self:
-        """The trees that the authors of the multiclass bandits gave this baseline, and a step that fits their tables.
-
-        Parameters
-        ----------
-        name : str
-            Name of the setting: "paper".
-        **changes : any
-            Parameters of the constructor that differ from it.
-
-        Returns
-        -------
-        model
-            A new model with this setting.
-        """
+    def _preset(cls, name: str) -> dict[str, Any]:
         tree = HoeffdingTree.preset(
             name, grace_period=(50, 200), split_confidence=LogUniform(1e-11, 0.9), importance_scale=1.0
         )
-        settings: dict[str, Any] = {"estimator": tree, "exploration": 0.001, "step": 1.5}
-        return cls(**settings | changes)
-
-    def _check(self) -> None:
-        super()._check()
-        if not 0.0 < self.edge < 0.5:
-            raise ValueError(f"edge={self.edge!r}: a number in (0, 1/2)")
-        if not self.step > 0.0:
-            raise ValueError(f"step={self.step!r}: a positive number")
+        return {"estimator": tree, "exploration": 0.001, "step": 1.5}
 
     def _plan(self, k: int) -> Any:
         return BinaryPlan(k, PROBABILITY, 0, float(self.edge), float(self.step))
 
-    def _new_ensemble(self, plan: Any) -> Ensemble:
-        ensemble = super()._new_ensemble(plan)
+    def _new_ensemble(self, plan: Any, learners: list[Any]) -> Any:
+        ensemble = super()._new_ensemble(plan, learners)
         uniform = np.full((self.n_estimators, plan.n_labels), 1.0 / self.n_estimators)
         return ensemble._replace(committee=ensemble.committee._replace(weight=uniform))
-
-    def _decaying_rates(self, k: int, rounds: np.ndarray) -> Any:
-        return theory_rate(k, self.n_estimators, rounds)
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         return shares_of(0.5 * (1.0 + scores))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from edgewise.loop.custom_states import RULE_METHODS, check_state, try_rule
-from edgewise.loop.state import ARGMAX, OWN_RULE, PROBABILITY, Ensemble, Plan
+from edgewise.loop.state import ARGMAX, OWN_RULE, PROBABILITY, Plan
 from edgewise.models.stream_classifier import StreamClassifier
+from edgewise.parameters import Allowed
 
 FORMS = {"argmax": ARGMAX, "probability": PROBABILITY}
 
@@ -28,6 +29,7 @@ class BoostingRule(StreamClassifier):
     """
 
     vote: str = "argmax"
+    _allowed = StreamClassifier._allowed | {"vote": Allowed(f"one of {', '.join(FORMS)}", FORMS)}
 
     def check(self) -> None:
         """ValueError where a parameter is not allowed."""
@@ -73,11 +75,10 @@ class BoostingRule(StreamClassifier):
         self._started()
         return self._ensemble.own.rule
 
-    def _check(self) -> None:
-        super()._check()
-        if self.vote not in FORMS:
-            raise ValueError(f"vote={self.vote!r}: one of {', '.join(FORMS)}")
+    def _check(self) -> list[Any]:
+        learners = super()._check()
         self.check()
+        return learners
 
     def _plan(self, k: int) -> Plan:
         return Plan(k, OWN_RULE, 0, FORMS[self.vote], 0, 1.0, 1.0, False, 0.0, 0.0, False)
@@ -91,9 +92,9 @@ class BoostingRule(StreamClassifier):
     def _draws(self, plan: Plan) -> int:
         return self.draws()
 
-    def _new_ensemble(self, plan: Plan) -> Ensemble:
+    def _new_ensemble(self, plan: Plan, learners: list[Any]) -> Any:
         memory = self.memory(plan.n_labels)
         check_state(memory, f"{type(self).__name__}.memory()", RULE_METHODS)
         try_rule(memory, self.n_estimators, plan.n_labels, self.draws())
-        ensemble = super()._new_ensemble(plan)
+        ensemble = super()._new_ensemble(plan, learners)
         return ensemble._replace(own=ensemble.own._replace(rule=memory))

@@ -1,4 +1,4 @@
-"""What all streaming gradient boosters share towards their users: settings, chunks, state, and what a run tells.
+"""Streaming gradient boosters of numbers: settings, steps, state, and what a run tells.
 
 `learning_rate` is eta of Algorithm 1, one for all learners or one for each; `edge` takes eq. (28) instead. The default
 steps 1/beta for the first learner, which is linear, and a part of it for the trees that follow: the proof of Theorem
@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Self
+from dataclasses import KW_ONLY
+from typing import Any
 
 import numpy as np
 
@@ -36,8 +37,8 @@ from edgewise.loop.gradient_members import GradientMember, assemble_gradient, dr
 from edgewise.loop.inputs import Columns
 from edgewise.loop.members import foreign_bank
 from edgewise.loop.pipeline import Passage
-from edgewise.loop.state import arrays
 from edgewise.models.stream_ensemble import CHUNK_ROWS, Rows, StreamEnsemble
+from edgewise.parameters import Allowed, with_parameters
 from edgewise.theory.gradient_bounds import RegretBound, edges_of, residual_bound, smooth_bound, step_from_edge
 from edgewise.theory.projections import region_of
 from edgewise.theory.regression_losses import Loss
@@ -45,58 +46,53 @@ from edgewise.theory.regression_losses import Loss
 # Found on Abalone, electricity prices and elevations (benchmarks/results/sgb_defaults.md).
 DEFAULT_TREE = RegressionTree(least_gain=8.0, max_depth=10, smoothing=20.0, memory=200.0, max_features=0.5)
 SHRINKAGE = 0.1  # of 1/beta: the step of all learners but the first
-FINALS = ("last", "average")
 
 
+@with_parameters(
+    rule=Allowed(f"one of {', '.join(RULES)}, or None for what the loss needs", RULES, none=True),
+    edge=Allowed("a number in (0, 1]", above=0.0, below=math.nextafter(1.0, 2.0), none=True),
+    final=("last", "average"),
+)
 class GradientStream(StreamEnsemble):
     """What regressor and classifier share: predict, then learn, one example after the other.
 
     Learning many rows in one call is the same, number for number, as learning them one by one.
+
+    Parameters
+    ----------
+    estimator : learner or list of learners, optional
+        The weak learner, or a list of which the last fills up: `RegressionTree`, `RidgeRegression`, or any object with
+        `predict_one` and `learn_one`. None: a linear learner, then trees on random feature subsets.
+    loss : str or loss, optional
+        A loss by its name, a loss object, or a loss of your own (see `Loss`).
+    rule : str, optional
+        "smooth" (Algorithm 1) or "residual" (Algorithm 2, for losses with a kink); None: what the loss needs.
+    learning_rate : float or list of floats, optional
+        eta, one for all learners, or a list of which the last fills up. None: 1/(lambda i) for Algorithm 2; for
+        Algorithm 1 a tenth of 1/beta, and 1/beta for the first learner where `estimator` is None.
+    edge : float, optional
+        Take the step of Theorem 5.1 for learners of this edge instead.
+    start : float or list of floats
+        y_0, the prediction before the first learner: a number, or one for each output.
+    final : str
+        What `predict` asks: the "last" hypothesis of each learner, or the "average" over all rounds (line 16 of
+        Algorithm 1), which linear learners can give.
     """
 
+    estimator: Any = None
+    n_estimators: int = 50
+    _: KW_ONLY
+    loss: Any = None
+    rule: str | None = None
+    learning_rate: float | Sequence[float] | None = None
+    edge: float | None = None
+    start: float | Sequence[float] = 0.0
+    final: str = "last"
+    chunk_size: int = CHUNK_ROWS
+    n_jobs: int | None = None
+    random_state: Any = None
+
     _threaded = RegressionTree | RidgeRegression
-    _state: GradientEnsemble
-    _n_outputs: int
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        n_estimators: int = 50,
-        *,
-        loss: Any = None,
-        rule: str | None = None,
-        learning_rate: float | Sequence[float] | None = None,
-        edge: float | None = None,
-        start: float = 0.0,
-        final: str = "last",
-        chunk_size: int = CHUNK_ROWS,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.loss = loss
-        self.rule = rule
-        self.learning_rate = learning_rate
-        self.edge = edge
-        self.start = start
-        self.final = final
-        self.chunk_size = chunk_size
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    @classmethod
-    def preset(cls, name: str, **changes: Any) -> Self:
-        """Raise ValueError: gradient boosters have no presets.
-
-        Parameters
-        ----------
-        name : str
-            Any.
-        **changes : any
-            Any.
-        """
-        raise ValueError(f"preset={name!r}: {cls.__name__} has no presets")
 
     # -- what can be seen ------------------------------------------------------------------------------------------
 
@@ -128,47 +124,6 @@ class GradientStream(StreamEnsemble):
         """Sum over rounds of the loss of the predictions."""
         self._started()
         return float(self._state.progress.totals[PREDICTED])
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the model's arrays; what learners of other libraries keep is not counted."""
-        if not hasattr(self, "_state"):
-            return 0
-        return sum(array.nbytes for array in arrays(self._state))
-
-    @property
-    def n_nodes_(self) -> np.ndarray:
-        """Nodes of each tree; learners that are no trees are left out."""
-        self._started()
-        return np.concatenate([forest.n_nodes for forest in self._state.forests])
-
-    def structure(self, learner: int, of_class: int = 0) -> tuple[Any, ...]:
-        """The tree of one learner as nested tuples: see `regression_structure`; columns are those of X.
-
-        Parameters
-        ----------
-        learner : int
-            Which learner, from 0.
-        of_class : int
-            Not used: a tree has all outputs.
-
-        Returns
-        -------
-        tuple
-            The root, with its branches inside.
-        """
-        columns = self._started()
-        if self._state.learners.kind[learner] != TREE:
-            raise ValueError(f"learner {learner} is no tree")
-        place = {"numeric": np.flatnonzero(~columns.nominal), "binary": np.flatnonzero(columns.nominal)}
-
-        def renamed(node: tuple[Any, ...]) -> tuple[Any, ...]:
-            if node[0] == "leaf":
-                return node
-            return (node[0], int(place[node[0]][node[1]]), node[2], renamed(node[3]), renamed(node[4]))
-
-        slot = int(self._state.learners.slot[learner])
-        return renamed(regression_structure(self._forest_of(self._state, learner), slot))
 
     def bound(self) -> RegretBound:
         """What Theorem 5.1 or 5.2 says of this run, beside the mean regret against the best prediction of each row.
@@ -205,7 +160,12 @@ class GradientStream(StreamEnsemble):
             rounds=rounds,
         )
 
-    # -- inside ----------------------------------------------------------------------------------------------------
+    def _tree(self, forest: Any, learners: Any, learner: int, of_class: int) -> tuple[Any, ...]:
+        if learners.kind[learner] != TREE:
+            raise ValueError(f"learner {learner} is no tree")
+        return regression_structure(forest, int(learners.slot[learner]))
+
+    # -- settings --------------------------------------------------------------------------------------------------
 
     def _loss(self) -> Loss:
         """The loss of a model that has been started."""
@@ -214,24 +174,16 @@ class GradientStream(StreamEnsemble):
     def _default_estimator(self) -> Any:
         return [RidgeRegression(), DEFAULT_TREE]
 
-    def _members(self) -> list[GradientMember]:  # type: ignore[override]  # learners of gradients, not of labels
-        return gradient_members(
-            self._default_estimator() if self.estimator is None else self.estimator, self.n_estimators
-        )
+    def _members(self) -> list[GradientMember]:
+        return gradient_members(self._chosen(), self.n_estimators)
 
-    def _check_steps(self, loss: Loss, n_outputs: int) -> None:
-        """ValueError for settings with which nothing can be learned."""
-        self._check()
-        if self.rule is not None and self.rule not in RULES:
-            raise ValueError(f"rule={self.rule!r}: one of {', '.join(RULES)}, or None for what the loss needs")
-        if self.final not in FINALS:
-            raise ValueError(f"final={self.final!r}: one of {', '.join(FINALS)}")
-        if self.final == "average" and not all(isinstance(learner, RidgeRegression) for learner in self._members()):
+    def _check_steps(self, loss: Loss, n_outputs: int) -> list[GradientMember]:
+        """The learners in order; ValueError for settings with which nothing can be learned."""
+        learners = self._check()
+        if self.final == "average" and not all(isinstance(learner, RidgeRegression) for learner in learners):
             raise ValueError(
                 "final='average': only RidgeRegression learners can average what they said over all rounds"
             )
-        if self.edge is not None and not 0.0 < self.edge <= 1.0:
-            raise ValueError(f"edge={self.edge!r}: a number in (0, 1]")
         if self.edge is not None and self.learning_rate is not None:
             raise ValueError(f"edge={self.edge!r}, learning_rate={self.learning_rate!r}: give one of them")
         start = np.asarray(self.start, float)
@@ -240,6 +192,7 @@ class GradientStream(StreamEnsemble):
         self._rates(loss)
         region_of(loss.domain, n_outputs)
         check_shapes(loss, n_outputs)
+        return learners
 
     def _rule(self, loss: Loss) -> int:
         if self.rule is None:
@@ -270,12 +223,18 @@ class GradientStream(StreamEnsemble):
             shares[0] = 1.0
         return shares / loss.smoothness
 
+    # -- state -----------------------------------------------------------------------------------------------------
+
+    @property
+    def _states(self) -> list[Any]:  # type: ignore[override]
+        return [self._state]
+
     def _start(self, loss: Loss, columns: Columns, k: int) -> None:
         """Draw the learners' parameters and make the state for k outputs."""
         rng = np.random.default_rng(self.random_state)
         self.tree_parameters_ = draw_trees(self._members(), len(columns.names), rng)
         self._n_blocks = self._blocks(k)
-        self._cut_off = False
+        self._interrupted = False
         self._state = self._new_state(loss, columns, k, rng)
         self._columns = columns
         self._n_outputs = k
@@ -289,16 +248,14 @@ class GradientStream(StreamEnsemble):
             np.broadcast_to(np.asarray(self.start, float), k).copy(),
             region_of(loss.domain, k),
         )
-        n = self.n_estimators
+        n, learners = self.n_estimators, self._members()
         progress = Progress(np.zeros((n, 3)), np.zeros(n + 1), np.zeros(3), np.zeros(2))
-        kinds, forests, bank, objects = assemble_gradient(
-            self._members(), self.tree_parameters_, columns, k, self._n_blocks
-        )
-        foreign = foreign_bank(self._members(), columns, rng, each=k)
+        kinds, forests, bank, objects = assemble_gradient(learners, self.tree_parameters_, columns, k, self._n_blocks)
+        foreign = foreign_bank(learners, columns, rng, each=k)
         return GradientEnsemble(steps, kinds, progress, forests, bank, objects, foreign)
 
-    def _widen(self, columns: Columns) -> None:
-        """Make room for categories that came up after the first call."""
+    def _add_categories(self, columns: Columns) -> None:
+        """Take in categories that came up after the first call."""
         if columns.categories == self._columns.categories:
             return
         self._columns = columns
@@ -308,21 +265,21 @@ class GradientStream(StreamEnsemble):
             foreign=self._state.foreign.with_categories(columns.categories),
         )
 
-    def _learn(self, X: Any, targets: np.ndarray, sample_weight: Any, loss: Loss) -> np.ndarray:
+    def _learn_targets(self, X: Any, targets: np.ndarray, sample_weight: Any, loss: Loss) -> np.ndarray:
         """Check everything first, so that bad input leaves the model as it was; then learn in chunks."""
         k = targets.shape[1]
-        self._check_steps(loss, k)
+        learners = self._check_steps(loss, k)
         weights = weight_array(sample_weight, len(targets))
-        rows = self._rows(X, k)
+        rows = self._rows(X, k, learners)
         if hasattr(self, "_columns"):
-            self._widen(rows.columns)
+            self._add_categories(rows.columns)
         else:
             self._start(loss, rows.columns, k)
         predictions = self._run(loss, rows, targets, weights)
         self.rounds_ += int((weights > 0.0).sum())
         return predictions
 
-    def _speak(self, X: Any) -> np.ndarray:
+    def _predictions(self, X: Any) -> np.ndarray:
         """Predictions [n, m] of rows that are not learned."""
         self._started()
         rows = self._rows(X, self._n_outputs, learning=False)
@@ -337,17 +294,9 @@ class GradientStream(StreamEnsemble):
         predictions = np.zeros((n, self._n_outputs))
 
         def passage(part: slice) -> Passage:
-            room = np.zeros((2, part.stop - part.start + 1, width))
-            learned = weights[part]
-            examples = Examples(
-                rows.numeric[part],
-                rows.nominal[part],
-                targets[part],
-                learned,
-                np.where(learned > 0.0, 0, -1),
-                room[0],
-                room[1],
-            )
+            numeric, nominal, learned = rows.numeric[part], rows.nominal[part], weights[part]
+            moments = np.zeros((2, len(numeric) + 1, width))
+            examples = Examples(numeric, nominal, targets[part], learned, np.where(learned > 0.0, 0, -1), *moments)
             predictions[part] = yield from run(self._state, loss, examples, averaged=averaged)
 
         self._flow(map(passage, self._cuts(n)), weights > 0.0)

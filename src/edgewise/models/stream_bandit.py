@@ -1,9 +1,10 @@
-"""What all bandit boosters share towards their users: decisions, feedback, replay of labelled streams, predictions."""
+"""Bandit boosters: decisions, feedback, replay of labelled streams."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -11,19 +12,31 @@ import numpy as np
 
 from edgewise.data.table import as_table
 from edgewise.data.targets import first_classes, known_classes, label_array, label_codes
+from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.label_memory import LabelMemory
+from edgewise.learners.ranges import LogUniform
 from edgewise.loop.bandit_loop import LEARNING, SCORING, VOTING, Cast, make_cast, play, run_rounds
 from edgewise.loop.decisions import Decision, Pending
 from edgewise.loop.inputs import Given, given
+from edgewise.loop.members import Member
 from edgewise.loop.state import GIVEN, Chunk
-from edgewise.models.stream_classifier import softmax
-from edgewise.models.stream_ensemble import Rows, StreamEnsemble
+from edgewise.models.stream_classifier import LabelPredictor
+from edgewise.models.stream_ensemble import Rows
+from edgewise.models.voting_ensemble import VotingEnsemble
+from edgewise.parameters import declares
+from edgewise.theory.bandit_bounds import theory_rate
 from edgewise.theory.experts import VOTE
 
 # Rounds that one compiled call plays. Any number gives the same result.
 ROUNDS = 64
 
 Exploration = float | str | Callable[[int], float]
+MANY_CLASSES = {
+    "grace_period": (300, 301),
+    "split_confidence": LogUniform(1e-11, 1e-10),
+    "tie_threshold": LogUniform(0.7, 0.8),
+}
+TREES = {"paper": {}, "paper-mice": MANY_CLASSES, "paper-isolet": MANY_CLASSES}
 
 
 class BanditHistory(NamedTuple):
@@ -41,20 +54,35 @@ class BanditHistory(NamedTuple):
     uniforms: np.ndarray
 
 
-class StreamBandit(StreamEnsemble):
+@declares
+class BanditParameters:
+    """Parameters of all bandits.
+
+    Parameters
+    ----------
+    chunk_size : int
+        Rounds that one compiled call plays; never changes a result.
+    """
+
+    estimator: Member | Sequence[Member] | None = None
+    n_estimators: int = 20
+    _: KW_ONLY
+    max_pending: int = 1000
+    max_bytes: int | None = None
+    chunk_size: int = ROUNDS
+    random_state: Any = None
+
+
+class StreamBandit(BanditParameters, LabelPredictor, VotingEnsemble):
     """An ensemble that shows a label, is told right or wrong, and learns from that alone.
 
     `decide` and `feedback` are for the world; `prequential` replays a labelled stream and is the same, number for
     number, as deciding and giving feedback row by row.
     """
 
-    _task = "classifier"
-    # parameters that every bandit booster has
+    # parameter that every bandit booster has
     exploration: Exploration
-    max_pending: int
-    # learned
-    classes_: np.ndarray
-    mistakes_: int  # wrong labels shown, where feedback came
+    # learned; mistakes_ are wrong labels shown, where feedback came
     decisions_: int  # labels shown
     expired_: int  # decisions that got no feedback in time
     repeated_: int  # feedback for decisions that had theirs
@@ -88,18 +116,19 @@ class StreamBandit(StreamEnsemble):
             if len(x) != 1:
                 raise ValueError(f"x has {len(x)} rows: decide takes 1, decide_many any number")
             return self.decide_many(x, classes=classes)[0]
-        row = np.asarray(x, dtype=_cells(x))[None, :]
+        # a row of numbers and text must not become text
+        row = np.asarray(x, dtype=None if isinstance(x, np.ndarray) else object)[None, :]
         return self._decide_all(Given(as_table(row), None), row, classes)[0]
 
     def decide_many(self, X: Any, *, classes: Any = None) -> list[Decision]:
         """The labels to show for many examples, none of them learned before the last is decided.
 
+        Parameters are those of `decide`, with:
+
         Parameters
         ----------
         X : array, frame or Table
             Rows, as `edgewise.as_table` takes them.
-        classes : array, optional
-            All labels that may be shown. The first call needs them.
 
         Returns
         -------
@@ -134,8 +163,8 @@ class StreamBandit(StreamEnsemble):
         self._pending.remove(found)
         self.rounds_ += 1
         found.cast.correct[0] = bool(correct)
-        chunk = self._chunk(Rows(self._columns, found.numeric, found.nominal), np.array([self.rounds_]))
-        self._ensembles[0] = play(self._game, self._ensemble, chunk, found.cast, LEARNING)
+        row = Rows(self._columns, found.numeric, found.nominal)
+        self._ensembles[0] = self._play(self._ensemble, row, found.cast, LEARNING, self.rounds_)
         self.mistakes_ += not correct
         return True
 
@@ -187,63 +216,9 @@ class StreamBandit(StreamEnsemble):
         casts = list(self._replay(X, y, classes))
         if not casts:
             raise ValueError("X has 0 rows: there is nothing to trace")
-        whole = Cast(*(np.concatenate(field) for field in zip(*casts, strict=True)))
-        return BanditHistory(
-            whole.shown,
-            whole.guesses,
-            whole.correct,
-            whole.rates,
-            whole.votes,
-            whole.experts,
-            whole.weights,
-            whole.taught,
-            whole.importances,
-            whole.uniforms,
-        )
-
-    # -- predicting --------------------------------------------------------------------------------------------------
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The guess for each row, without exploration. Never random: the experts' weighted vote decides.
-
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-
-        Returns
-        -------
-        array
-            The guesses [n].
-        """
-        guesses, _ = self._vote(X)
-        return self.classes_[guesses]
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Scores [n, k] behind the predictions; for two classes, second minus first, as in scikit-learn.
-
-        Parameters are those of `predict`.
-
-        Returns
-        -------
-        array
-            Scores [n, k]; for two classes [n].
-        """
-        _, scores = self._vote(X)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities [n, k] of the classes, without exploration.
-
-        Parameters are those of `predict`.
-
-        Returns
-        -------
-        array
-            Probabilities [n, k], in the order of `classes_`.
-        """
-        _, scores = self._vote(X)
-        return self._probabilities(scores)
+        whole = Cast(*(np.concatenate(field) for field in zip(*casts, strict=True)))._asdict()
+        whole["learner_weights"] = whole["weights"]
+        return BanditHistory(**{name: whole[name] for name in BanditHistory._fields})
 
     def score(self, X: Any, y: Any) -> float:
         """Accuracy of `predict`.
@@ -274,10 +249,7 @@ class StreamBandit(StreamEnsemble):
 
     def _decaying_rates(self, k: int, rounds: np.ndarray) -> Any:
         """The exploration rates of rounds where the theory sets them."""
-        raise TypeError(f"{type(self).__name__} has no schedule")
-
-    def _probabilities(self, scores: np.ndarray) -> np.ndarray:
-        return softmax(scores)
+        return theory_rate(k, self.n_estimators, rounds)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -287,17 +259,16 @@ class StreamBandit(StreamEnsemble):
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    def _check(self) -> None:
-        super()._check()
+    def _check(self) -> list[Any]:
+        learners = super()._check()
         if isinstance(self.exploration, str):
             if self.exploration != "decaying":
                 raise ValueError(f"exploration={self.exploration!r}: a rate in (0, 1), 'decaying', or a function of t")
         elif not callable(self.exploration):
             _check_rate(self.exploration, "exploration")
-        if not isinstance(self.max_pending, int | np.integer) or self.max_pending < 1:
-            raise ValueError(f"max_pending={self.max_pending!r}: at least 1 decision must be kept")
-        if any(isinstance(learner, LabelMemory) for learner in self._members()):
+        if any(isinstance(learner, LabelMemory) for learner in learners):
             raise ValueError("estimator: a LabelMemory learns from labels, which a bandit is not told")
+        return learners
 
     def _draws(self, plan: Any) -> int:
         return 2 + self.n_estimators
@@ -322,13 +293,13 @@ class StreamBandit(StreamEnsemble):
             raise ValueError("classes=None: the first decision needs the labels to choose from")
         return first_classes(classes, np.zeros(0) if labels is None else labels)
 
-    def _open(self, rows: Rows, classes: Any, labels: np.ndarray | None = None) -> None:
-        """Start the model with these rows, or make room for what is new in them."""
+    def _open(self, rows: Rows, classes: Any, learners: list[Any] | None = None) -> None:
+        """Start the model with these rows and classes, or take in the categories that are new in the rows."""
         if hasattr(self, "_columns"):
-            self._widen(rows.columns)
+            self._add_categories(rows.columns)
             return
-        known = self._classes(classes, labels)
-        self._begin(rows.columns, known.size)
+        known = self._classes(classes)
+        self._begin(rows.columns, known.size, learners)
         self.classes_ = known
         self.mistakes_ = self.decisions_ = self.expired_ = self.repeated_ = 0
         self._pending = Pending()
@@ -344,32 +315,34 @@ class StreamBandit(StreamEnsemble):
             return False  # they may not take missing values
         return not np.isinf(x).any()
 
-    def _chunk(self, rows: Rows, rounds: np.ndarray, labels: np.ndarray | None = None) -> Chunk:
+    def _play(self, ensemble: Any, rows: Rows, cast: Cast, parts: int, first: int = 0, labels: Any = None) -> Any:
+        """Vote or learn in the rounds of these rows, the first of which is number `first` of those that are learned."""
         n, width = rows.numeric.shape
-        none = np.zeros(n, np.int64)
-        means, variances = np.zeros((2, n + 1, width))
+        none, moments = np.zeros(n, np.int64), np.zeros((2, n + 1, width))
+        rounds = np.arange(first, first + n) if parts & LEARNING else none
         codes = none if labels is None else labels
-        return Chunk(rows.numeric, rows.nominal, codes, np.ones(n), rounds, none, np.zeros((n, 1)), means, variances)
+        chunk = Chunk(rows.numeric, rows.nominal, codes, np.ones(n), rounds, none, np.zeros((n, 1)), *moments)
+        return play(self._game, ensemble, chunk, cast, parts)
 
     def _decide_all(self, examples: Given, features: Any, classes: Any) -> list[Decision]:
         """Decisions on all examples; `features` are the same rows as they were given."""
-        self._check()
+        learners = self._check()
         known = self._classes(classes)
-        rows = self._rows(examples, known.size)
+        rows = self._rows(examples, known.size, learners)
         n = len(examples.table)
         rates = self._rates(known.size, getattr(self, "decisions_", 0), n)
-        self._open(rows, classes)
+        self._open(rows, known, learners)
         return [
             decision
             for part, uniforms in self._parts(np.ones(n, bool))
-            for decision in self._decide(some_of(rows, part), rates[part], uniforms, features[part])
+            for decision in self._decide(rows.part(part), rates[part], uniforms, features[part])
         ]
 
     def _decide(self, rows: Rows, rates: np.ndarray, uniforms: np.ndarray, given: Any) -> list[Decision]:
         """Decisions on a chunk of rows."""
         plan, n_learners = self._ensemble.plan, self._ensemble.learners.kind.size
         cast = make_cast(plan, len(rates), n_learners, rates, uniforms)
-        play(self._game, self._ensemble, self._chunk(rows, np.zeros(len(rates), np.int64)), cast, VOTING)
+        self._play(self._ensemble, rows, cast, VOTING)
         return [self._made(given[t], rows, cast, t) for t in range(len(rates))]
 
     def _made(self, features: Any, rows: Rows, cast: Cast, t: int) -> Decision:
@@ -394,21 +367,21 @@ class StreamBandit(StreamEnsemble):
 
     def _replay(self, X: Any, y: Any, classes: Any) -> Iterator[Cast]:
         """Check everything, so that bad input leaves the model as it was; then play in chunks, giving each."""
-        self._check()
+        learners = self._check()
         X = given(X)
         labels = label_array(y, len(X.table))
         known = self._classes(classes, labels)
         codes = label_codes(labels, known)
-        rows = self._rows(X, known.size)
+        rows = self._rows(X, known.size, learners)
         rates = self._rates(known.size, getattr(self, "decisions_", 0), len(codes))
-        self._open(rows, classes, labels)
+        self._open(rows, known, learners)
         plan, n_learners = self._ensemble.plan, self._ensemble.learners.kind.size
         for part, uniforms in self._parts(np.ones(len(codes), bool)):
             size = len(uniforms)
             cast = make_cast(plan, size, n_learners, rates[part], uniforms)
-            rounds = np.arange(self.rounds_ + 1, self.rounds_ + size + 1)
-            chunk = self._chunk(some_of(rows, part), rounds, codes[part])
-            self._ensembles[0] = play(self._game, self._ensemble, chunk, cast, VOTING | LEARNING)
+            self._ensembles[0] = self._play(
+                self._ensemble, rows.part(part), cast, VOTING | LEARNING, self.rounds_ + 1, codes[part]
+            )
             self.rounds_ += size
             self.decisions_ += size
             self.mistakes_ += int((~cast.correct).sum())
@@ -421,35 +394,35 @@ class StreamBandit(StreamEnsemble):
         n, n_learners = len(rows.numeric), self._ensemble.learners.kind.size
         ensemble = self._ensemble._replace(plan=self._ensemble.plan._replace(follow=VOTE))
         guesses, scores = np.zeros(n, np.int64), np.zeros((n, self.classes_.size))
-        for first in range(0, n, self.chunk_size):
-            part = slice(first, min(n, first + self.chunk_size))
-            size = part.stop - first
+        for part in self._cuts(n):
+            size = part.stop - part.start
             cast = make_cast(ensemble.plan, size, n_learners, np.zeros(size), np.ones((size, 2 + n_learners)))
-            chunk = self._chunk(some_of(rows, part), np.zeros(size, np.int64))
-            play(self._game, ensemble, chunk, cast, VOTING | SCORING)
+            self._play(ensemble, rows.part(part), cast, VOTING | SCORING)
             guesses[part], scores[part] = cast.guesses, cast.mean
         return guesses, scores
 
 
-def some_of(rows: Rows, part: slice) -> Rows:
-    """The rows of a slice."""
-    return Rows(rows.columns, rows.numeric[part], rows.nominal[part])
+def bandit_tree(preset: str) -> HoeffdingTree:
+    """The weak learner of a preset.
+
+    The text of Zhang, Jung and Tewari 2018 names VFDT only, their script sets the rest by data set.
+
+    | preset         | data sets                       | trees                                                       |
+    |----------------|---------------------------------|-------------------------------------------------------------|
+    | "paper"        | Balance, Car, Nursery, Movement | those of Jung et al. 2017, without the factor on importance |
+    | "paper-mice"   | Mice                            | grace 300, ties broken early                                |
+    | "paper-isolet" | Isolet                          | the same; importances are scaled down (end of B.3)          |
+    """
+    if preset not in TREES:
+        raise ValueError(f"preset={preset!r}: the presets are {', '.join(map(repr, TREES))}")
+    return HoeffdingTree.preset("paper", importance_scale=1.0, **TREES[preset])
 
 
 def cost_limits(clip: float | None, grain: float | None) -> tuple[float, float]:
     """`cost_clip` and `cost_grain` as kernels take them."""
-    if clip is not None and not clip > 0.0:
-        raise ValueError(f"cost_clip={clip!r}: a positive number, or None")
-    if grain is not None and not grain > 0.0:
-        raise ValueError(f"cost_grain={grain!r}: a positive number, or None")
     return math.inf if clip is None else float(clip), 0.0 if grain is None else float(grain)
 
 
 def _check_rate(rate: Any, name: str) -> None:
     if not isinstance(rate, Real) or not 0.0 < float(rate) < 1.0:
         raise ValueError(f"{name}={rate!r}: an exploration rate lies strictly between 0 and 1")
-
-
-def _cells(x: Any) -> Any:
-    """Objects, unless the row is an array already: a row of numbers and text must not become text."""
-    return None if isinstance(x, np.ndarray) else object

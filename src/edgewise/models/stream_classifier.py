@@ -1,8 +1,9 @@
-"""What all boosters of single labels share towards their users: checking, predictions, and what a run tells."""
+"""Boosters of single labels: predictions and scores, learning from labels, and what a run tells."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from itertools import starmap
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from edgewise.loop.online_loop import run
 from edgewise.loop.pipeline import Passage
 from edgewise.loop.state import COST, POTENTIAL, Chunk, Trace
 from edgewise.models.stream_ensemble import Rows, StreamEnsemble
+from edgewise.models.voting_ensemble import VotingEnsemble, VotingParameters, shares_of
 
 
 class History(NamedTuple):
@@ -27,18 +29,66 @@ class History(NamedTuple):
     uniforms: np.ndarray
 
 
-class StreamClassifier(StreamEnsemble):
-    """An ensemble that predicts and learns, one example after the other.
-
-    Learning many rows in one call is the same, number for number, as learning them one by one.
-    """
+class LabelPredictor(StreamEnsemble):
+    """Predictions of single labels, from the guesses and scores that `_vote` gives."""
 
     _task = "classifier"
     # learned
     classes_: np.ndarray
     mistakes_: int
 
-    # -- learning and predicting -----------------------------------------------------------------------------------
+    # places of the predicted labels of rows, and the scores behind them
+    _vote: Callable[[Any], tuple[np.ndarray, np.ndarray]]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The label of each row. Never random: where Hedge would draw an expert, the experts' weighted vote decides.
+
+        Parameters are those of `prequential`.
+
+        Returns
+        -------
+        array
+            The labels [n].
+        """
+        guesses, _ = self._vote(X)
+        return self.classes_[guesses]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores [n, k] behind the predictions; for two classes, second minus first, as in scikit-learn.
+
+        Parameters are those of `prequential`.
+
+        Returns
+        -------
+        array
+            Scores [n, k]; for two classes [n].
+        """
+        _, decisions = self._vote(X)
+        return decisions[:, 1] - decisions[:, 0] if decisions.shape[1] == 2 else decisions
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities [n, k] of the classes.
+
+        Parameters are those of `prequential`.
+
+        Returns
+        -------
+        array
+            Probabilities [n, k], in the order of `classes_`.
+        """
+        _, decisions = self._vote(X)
+        return self._probabilities(decisions)
+
+    def _probabilities(self, decisions: np.ndarray) -> np.ndarray:
+        """Shares of the scores, which are sums of non-negative votes."""
+        return shares_of(decisions)
+
+
+class LabelLearner(LabelPredictor):
+    """Learning from labels, by `_learn`."""
+
+    # (X, y, classes, sample_weight): places of the labels that were predicted before, and the scores behind them
+    _learn: Callable[..., tuple[np.ndarray, np.ndarray]]
 
     def prequential(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Predict, then learn, row by row; the predictions.
@@ -90,48 +140,6 @@ class StreamClassifier(StreamEnsemble):
         """
         return self._fit(X, y, sample_weight)
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The label of each row. Never random: where Hedge would draw an expert, the experts' weighted vote decides.
-
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-
-        Returns
-        -------
-        array
-            The labels [n].
-        """
-        guesses, _ = self._vote(X)
-        return self.classes_[guesses]
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Scores [n, k] behind the predictions; for two classes, second minus first, as in scikit-learn.
-
-        Parameters are those of `predict`.
-
-        Returns
-        -------
-        array
-            Scores [n, k]; for two classes [n].
-        """
-        _, decisions = self._vote(X)
-        return decisions[:, 1] - decisions[:, 0] if decisions.shape[1] == 2 else decisions
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities [n, k] of the classes.
-
-        Parameters are those of `predict`.
-
-        Returns
-        -------
-        array
-            Probabilities [n, k], in the order of `classes_`.
-        """
-        _, decisions = self._vote(X)
-        return self._probabilities(decisions)
-
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy of `predict`.
 
@@ -143,6 +151,13 @@ class StreamClassifier(StreamEnsemble):
             The share of rows whose prediction is right.
         """
         return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+
+
+class StreamClassifier(VotingParameters, LabelLearner, VotingEnsemble):
+    """An ensemble that predicts and learns, one example after the other.
+
+    Learning many rows in one call is the same, number for number, as learning them one by one.
+    """
 
     def trace(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> History:
         """Like `prequential`, but tells everything that happened: votes, importances, weights, experts.
@@ -178,8 +193,6 @@ class StreamClassifier(StreamEnsemble):
             return History(np.zeros(0, np.int64), votes, numbers, numbers, labels, losses, np.zeros((0, draws)))
         return History(*(np.concatenate(field) for field in zip(*pieces, strict=True)))
 
-    # -- what can be seen ------------------------------------------------------------------------------------------
-
     @property
     def expert_mistakes_(self) -> np.ndarray:
         """Mistakes of each expert: the first i learners together, then learner i alone where these are experts too."""
@@ -191,18 +204,18 @@ class StreamClassifier(StreamEnsemble):
         self, X: Any, y: Any, classes: Any, sample_weight: Any, keep: Any = None, in_scores: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """Check everything first, so that bad input leaves the model as it was; then learn in chunks."""
-        self._check()
+        learners = self._check()
         X = given(X)
         labels = label_array(y, len(X.table))
         weights = weight_array(sample_weight, len(X.table))
         started = hasattr(self, "_columns")
         known = known_classes(self, classes) if started else first_classes(classes, labels)
         codes = label_codes(labels, known)
-        rows = self._rows(X, known.size)
+        rows = self._rows(X, known.size, learners)
         if started:
-            self._widen(rows.columns)
+            self._add_categories(rows.columns)
         else:
-            self._begin(rows.columns, known.size)
+            self._begin(rows.columns, known.size, learners)
             self.classes_ = known
             self.mistakes_ = 0
         codes = np.where(weights > 0.0, codes, -1)
@@ -226,18 +239,9 @@ class StreamClassifier(StreamEnsemble):
         guesses, decisions = np.zeros(n, np.int64), np.zeros((n, self.classes_.size))
 
         def passage(part: slice, uniforms: np.ndarray) -> Passage:
-            size = len(uniforms)
-            chunk = Chunk(
-                rows.numeric[part],
-                rows.nominal[part],
-                codes[part],
-                weights[part],
-                rounds[part],
-                np.zeros(size, np.int64),
-                uniforms,
-                np.zeros((size + 1, width)),
-                np.zeros((size + 1, width)),
-            )
+            numeric, nominal = rows.numeric[part], rows.nominal[part]
+            contexts, moments = np.zeros(len(uniforms), np.int64), np.zeros((2, len(uniforms) + 1, width))
+            chunk = Chunk(numeric, nominal, codes[part], weights[part], rounds[part], contexts, uniforms, *moments)
             trace, guesses[part], decisions[part] = yield from self._run_chunk(chunk, in_scores, keep is not None)
             if trace.restarts.any():
                 self.restarts_ += [(int(rounds[part][t]), int(i)) for t, i in np.argwhere(trace.restarts.T)]
@@ -247,26 +251,10 @@ class StreamClassifier(StreamEnsemble):
         plan = self._ensemble.plan
         # a vote by potentials looks into the memo of its block, and writes there
         in_turn = keep is not None or (plan.rule == POTENTIAL and plan.vote == COST)
-        self._flow((passage(*part) for part in self._parts(codes >= 0)), codes >= 0, in_turn=in_turn)
+        self._flow(starmap(passage, self._parts(codes >= 0)), codes >= 0, in_turn=in_turn)
         return guesses, decisions
 
     def _run_chunk(
         self, chunk: Chunk, in_scores: bool, kept: bool
     ) -> Generator[None, None, tuple[Trace, np.ndarray, np.ndarray]]:
         return run(self._ensemble, chunk, in_scores, kept)
-
-    def _probabilities(self, decisions: np.ndarray) -> np.ndarray:
-        """Shares of the scores, which are sums of non-negative votes."""
-        return shares_of(decisions)
-
-
-def softmax(scores: np.ndarray) -> np.ndarray:
-    """Probabilities proportional to exp(scores), row by row."""
-    exps = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return exps / exps.sum(axis=1, keepdims=True)
-
-
-def shares_of(scores: np.ndarray) -> np.ndarray:
-    """Scores that are not negative as shares of their sum, row by row; uniform where all are 0."""
-    total = scores.sum(axis=1, keepdims=True)
-    return np.divide(scores, total, out=np.full(scores.shape, 1.0 / scores.shape[1]), where=total > 0.0)

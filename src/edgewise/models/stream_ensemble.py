@@ -1,40 +1,26 @@
-"""What all online boosters share: learners, columns, chunks, and the state between calls, whatever the feedback is."""
+"""What all online ensembles share, whatever the learners predict: columns, chunks, threads, checks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from edgewise.data.targets import weight_array
 from edgewise.estimator import Estimator
-from edgewise.learners.forest.layout import with_categories
 from edgewise.learners.forest.structure import structure
 from edgewise.learners.given_votes import GivenVotes
 from edgewise.learners.hoeffding_tree import HoeffdingTree
-from edgewise.learners.label_memory import LabelMemory
-from edgewise.learners.linear import SoftmaxRegression, bank_with_categories
-from edgewise.loop.budget import within_budget
-from edgewise.loop.calibration import make_sharpness
-from edgewise.loop.custom_states import widened_states
 from edgewise.loop.inputs import Columns, checked_columns, columns_of, encode, given
-from edgewise.loop.members import Member, assemble, check_foreign, draw, foreign_bank, members
+from edgewise.loop.members import check_foreign
 from edgewise.loop.pipeline import BLOCKS_PER_THREAD, Passage, blocks, flow, n_threads
-from edgewise.loop.state import GROUP, TREE, Committee, Ensemble, Plan, arrays
-from edgewise.parameters import Saveable
-from edgewise.theory.potential_tables import shared_out, zero_one_potentials
+from edgewise.loop.state import GROUP, TREE, arrays
+from edgewise.parameters import Allowed, Saveable, check_parameters, checks_of
 
 # Rows that go through the learners together. Any number gives the same result; of fewer, what Python does between
 # chunks is felt, and threads, which hand chunks from block to block, wait for each other.
 CHUNK_ROWS = 1024
-
-
-@cache
-def no_potentials() -> Any:
-    """The smallest tables there are."""
-    return zero_one_potentials(2, 1, 0.1, 1)
 
 
 class Rows(NamedTuple):
@@ -44,32 +30,36 @@ class Rows(NamedTuple):
     numeric: np.ndarray
     nominal: np.ndarray
 
+    def part(self, rows: slice) -> Rows:
+        """The rows of a slice."""
+        return Rows(self.columns, self.numeric[rows], self.nominal[rows])
+
 
 class StreamEnsemble(Saveable, Estimator):
-    """An ensemble of weak learners that votes and learns, one example after the other."""
+    """An ensemble of weak learners that predicts and learns, one example after the other."""
 
-    # parameters that every booster has
-    estimator: Member | Sequence[Member] | None
+    # parameters; of those that do not offer the last two, too: one thread, no limit
+    estimator: Any
     n_estimators: int
     chunk_size: int
-    n_jobs: int | None = None  # of those that do not offer it, too: one thread
     random_state: Any
-    # parameter of the boosters that have trees of their own
+    n_jobs: int | None = None
     max_bytes: int | None = None
+    _allowed: ClassVar[dict[str, Allowed]] = checks_of("n_estimators", "chunk_size", "max_bytes")
     # learned
     rounds_: int
-    restarts_: list[tuple[int, int]]  # (round, learner) of every tree that began anew
+    _columns: Columns
     _n_blocks: int = 1  # of learners, as the model was begun: `pipeline`
-    _cut_off: bool = False  # whether learning came to an end while some blocks were ahead of others
+    _interrupted: bool = False  # whether learning came to an end while some blocks were ahead of others
 
+    # whether learners tell two labels apart, whatever the number of classes
+    _binary: ClassVar[bool] = False
     # learners whose kernels may work without Python's lock, and that share nothing
-    _threaded: ClassVar[Any] = HoeffdingTree | SoftmaxRegression | LabelMemory | GivenVotes
-    # whether a tree stands for k trees, each telling one class from the rest
-    _in_groups: ClassVar[bool] = False
+    _threaded: ClassVar[Any]
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Self:
-        """The booster with the setting of a paper: "paper" is Jung, Goetz and Tewari 2017, Appendix E.
+        """The booster with the setting of its paper; ValueError if there is none of this name.
 
         Parameters
         ----------
@@ -83,34 +73,21 @@ class StreamEnsemble(Saveable, Estimator):
         model
             A new model with this setting.
         """
-        tree = {"estimator": HoeffdingTree.preset(name)}
-        return cls(**tree | changes)
+        return cls(**cls._preset(name) | changes)
 
-    # -- what a booster adds ---------------------------------------------------------------------------------------
+    # -- what a kind of booster adds -------------------------------------------------------------------------------
 
-    def _plan(self, k: int) -> Any:
-        """Which booster this is, as the kernels of its game take it."""
-        raise TypeError(f"{type(self).__name__} does not say how it boosts")
+    @classmethod
+    def _preset(cls, name: str) -> dict[str, Any]:
+        """The parameters of a setting."""
+        raise ValueError(f"preset={name!r}: {cls.__name__} has no presets")
 
-    def _first_weight(self) -> float:
-        """Learner weights before the first round."""
-        return 1.0
+    _members: Callable[[], list[Any]]  # the learners in order
+    _states: list[Any]  # what the model has learned: NamedTuples of arrays
 
-    def _n_experts(self) -> int:
-        """How many experts there are: the first i learners together, for every i."""
-        return self.n_estimators
-
-    def _draws(self, plan: Any) -> int:
-        """Uniform random numbers that a round needs."""
-        return 0
-
-    def _labels_apart(self, k: int) -> int:
-        """How many labels a learner tells apart where there are k classes."""
-        return k
-
-    def _potentials(self, k: int) -> Any:
-        """Tables of the potentials that costs come from; the smallest there are for a booster without potentials."""
-        return no_potentials()
+    def _default_estimator(self) -> Any:
+        """The learner, or learners, where `estimator` is None."""
+        return HoeffdingTree()
 
     # -- what can be seen ------------------------------------------------------------------------------------------
 
@@ -128,16 +105,11 @@ class StreamEnsemble(Saveable, Estimator):
         return np.array(columns.names, object)
 
     @property
-    def learner_weights_(self) -> np.ndarray:
-        """alpha: how much each learner's vote counts."""
-        return self._each(lambda committee: committee.weight.copy())
-
-    @property
     def nbytes(self) -> int:
         """Bytes of the model's arrays; what learners of other libraries keep is not counted."""
         if not hasattr(self, "_columns"):
             return 0
-        different = {id(array): array.nbytes for array in arrays(self._ensembles)}  # blocks share tables of potentials
+        different = {id(array): array.nbytes for array in arrays(self._states)}  # blocks share tables of potentials
         return sum(different.values())
 
     @property
@@ -146,23 +118,21 @@ class StreamEnsemble(Saveable, Estimator):
         self._started()
         trees = [
             forest.n_nodes
-            for ensemble in self._ensembles
-            for kind, forest in zip(self._by_block(ensemble.learners.kind), ensemble.forests, strict=True)
-            if np.isin(kind, (TREE, GROUP)).any()
+            for state in self._states
+            for block, forest in zip(self._blocks_of(state), state.forests, strict=True)
+            if np.isin(state.learners.kind[block.start : block.stop], (TREE, GROUP)).any()
         ]
         return np.concatenate([np.zeros(0, np.int64), *trees])
 
     def structure(self, learner: int, of_class: int = 0) -> tuple[Any, ...]:
         """The tree of one learner as nested tuples: see `edgewise.learners.forest.structure`; columns are those of X.
 
-        `of_class` picks the tree where the learner is a group with a tree for each class.
-
         Parameters
         ----------
         learner : int
             Which learner, from 0.
         of_class : int
-            Which tree of a group that has one for each class.
+            Which tree of a group that has one for each class; other trees are of all classes, or outputs.
 
         Returns
         -------
@@ -170,9 +140,7 @@ class StreamEnsemble(Saveable, Estimator):
             The root, with its branches inside.
         """
         columns = self._started()
-        learners = self._ensemble.learners
-        if learners.kind[learner] not in (TREE, GROUP):
-            raise ValueError(f"learner {learner} is no tree")
+        state = self._states[0]
         nominal = np.flatnonzero(columns.nominal)
         place = {"numeric": np.flatnonzero(~columns.nominal), "nominal": nominal, "binary": nominal}
 
@@ -184,74 +152,67 @@ class StreamEnsemble(Saveable, Estimator):
                 return (node[0], column, node[2], renamed(node[3]), renamed(node[4]))
             return (node[0], column, {code: renamed(child) for code, child in node[2].items()})
 
-        return renamed(structure(self._forest_of(self._ensemble, learner), int(learners.slot[learner]) + of_class))
+        number = range(state.learners.kind.size)[learner]
+        every = zip(self._blocks_of(state), state.forests, strict=True)
+        forest = next(forest for block, forest in every if number in block)
+        return renamed(self._tree(forest, state.learners, learner, of_class))
 
-    def _each(self, of: Callable[[Any], np.ndarray]) -> np.ndarray:
-        """Something of every learner, from what the booster remembers of it."""
-        self._started()
-        return of(self._ensemble.committee)
+    def _tree(self, forest: Any, learners: Any, learner: int, of_class: int) -> tuple[Any, ...]:
+        """The tree of a learner, in a forest, with columns as kernels take them."""
+        if learners.kind[learner] not in (TREE, GROUP):
+            raise ValueError(f"learner {learner} is no tree")
+        return structure(forest, int(learners.slot[learner]) + of_class)
 
-    # -- inside ----------------------------------------------------------------------------------------------------
-
-    @property
-    def _ensemble(self) -> Any:
-        return self._ensembles[0]
+    # -- checks ----------------------------------------------------------------------------------------------------
 
     def _started(self) -> Columns:
+        """The columns of a model that has been started, and that may be asked."""
         if not hasattr(self, "_columns"):
             self._not_started()
-        self._check_whole()
-        return self._columns
-
-    def _check_whole(self) -> None:
-        if self._cut_off:
+        if self._interrupted:
             raise RuntimeError(
                 f"this {type(self).__name__} was cut off while it learned: some of its learners have learned rows that "
                 "others have not. Fit it anew, or load it from a file"
             )
+        return self._columns
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, then `partial_fit`."""
-        X = given(X)
-        if not weight_array(sample_weight, len(X.table)).any():
-            raise ValueError("nothing to learn from: X has 0 rows, or the sample_weight of every row is zero")
-        weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return self._anew(lambda fresh: fresh.partial_fit(X, y, **weighted))
-
-    def _check(self) -> None:
-        if not isinstance(self.n_estimators, int | np.integer) or self.n_estimators < 1:
-            raise ValueError(f"n_estimators={self.n_estimators!r}: an ensemble needs at least 1 weak learner")
-        if not isinstance(self.chunk_size, int | np.integer) or self.chunk_size < 1:
-            raise ValueError(f"chunk_size={self.chunk_size!r}: at least 1 row")
-        if self.max_bytes is not None and (not isinstance(self.max_bytes, int | np.integer) or self.max_bytes < 1):
-            raise ValueError(f"max_bytes={self.max_bytes!r}: a whole number of bytes, or None for no limit")
-        self._members()
-        self._threads()
-        self._check_whole()
+    def _check(self) -> list[Any]:
+        """The learners in order; ValueError if a parameter is not allowed."""
+        check_parameters(self)
+        learners = self._members()
+        n_threads(self.n_jobs)
+        if self._interrupted:
+            self._started()
+        return learners
 
     # -- threads ---------------------------------------------------------------------------------------------------
+
+    def _chosen(self) -> Any:
+        """The learner, or learners, that were given or are taken by default."""
+        return self._default_estimator() if self.estimator is None else self.estimator
 
     def _threads(self) -> int:
         """How many may work at once: one where a learner is not ours, or has Python code."""
         threads = n_threads(self.n_jobs)
-        if threads > 1 and not all(isinstance(learner, self._threaded) for learner in self._members()):
+        if threads == 1:
             return 1
-        return threads
+        chosen = self._chosen()
+        listed = chosen[: self.n_estimators] if isinstance(chosen, Sequence) else [chosen]
+        return threads if all(isinstance(learner, self._threaded) for learner in listed) else 1
 
     def _blocks(self, k: int) -> int:
         """How many blocks the learners of a new model of k classes stand in."""
         threads = self._threads()
         return 1 if threads == 1 else min(int(self.n_estimators), BLOCKS_PER_THREAD * threads)
 
-    def _by_block(self, of_learners: np.ndarray) -> list[np.ndarray]:
-        """An entry for each learner, block by block."""
-        return [of_learners[block.start : block.stop] for block in blocks(len(of_learners), self._n_blocks)]
+    def _blocks_of(self, state: Any) -> list[range]:
+        """The learners of each block of a state."""
+        return blocks(state.learners.kind.size, self._n_blocks)
 
-    def _forest_of(self, state: Any, learner: int) -> Any:
-        """The forest in which a learner's tree stands."""
-        n = state.learners.kind.size
-        every = zip(blocks(n, self._n_blocks), state.forests, strict=True)
-        return next(forest for block, forest in every if range(n)[learner] in block)
+    def _cuts(self, n: int) -> Iterator[slice]:
+        """Cut n rows into chunks."""
+        for first in range(0, n, self.chunk_size):
+            yield slice(first, min(n, first + self.chunk_size))
 
     def _flow(self, passages: Iterable[Passage], learned: np.ndarray, *, in_turn: bool = False) -> None:
         """Send the chunks of rows through the ensemble, by as many threads as may work at once.
@@ -263,114 +224,35 @@ class StreamEnsemble(Saveable, Estimator):
         try:
             flow(passages, threads, learning or in_turn)
         except BaseException:
-            self._cut_off = learning and threads > 1
+            self._interrupted = learning and threads > 1
             raise
 
-    # -- state -----------------------------------------------------------------------------------------------------
+    # -- rows ------------------------------------------------------------------------------------------------------
 
-    def _default_estimator(self) -> Member | Sequence[Member]:
-        return HoeffdingTree()
-
-    def _members(self) -> list[Member]:
-        """The learners in order."""
-        given = self._default_estimator() if self.estimator is None else self.estimator
-        return members(given, self.n_estimators, self._in_groups)
-
-    def _new_ensembles(self, k: int) -> list[Any]:
-        return [self._new_ensemble(self._plan(k))]
-
-    def _limited(self, ensembles: list[Any]) -> list[Any]:
-        """The ensembles with limits to their trees, as `max_bytes` asks for."""
-        if self.max_bytes is None:
-            return ensembles
-        tables = sum(array.nbytes for array in arrays(self._potentials(ensembles[0].plan.n_labels)))
-        return within_budget(ensembles, self.max_bytes, tables)
-
-    def _new_ensemble(self, plan: Plan) -> Ensemble:
-        n = self.n_estimators
-        learners, forests, bank, memory, own = assemble(
-            self._members(), self.parameters_, self._columns, plan.n_labels, self._in_groups, self._n_blocks
-        )
-        return Ensemble(
-            plan,
-            learners,
-            Committee(
-                np.full(n, float(self._first_weight())),
-                np.zeros(self._n_experts()),
-                np.zeros((n, 2)),
-                np.zeros(n),
-                np.zeros((n, 3)),
-                make_sharpness(),
-            ),
-            forests,
-            bank,
-            memory,
-            shared_out(self._potentials(plan.n_labels), self._n_blocks),
-            foreign_bank(self._members(), self._columns, self._rng),
-            own,
-        )
-
-    def _rows(self, X: Any, k: int, *, learning: bool = True) -> Rows:
-        """X as kernels take it, checked against the columns of the first call; changes nothing.
+    def _rows(self, X: Any, k: int, learners: list[Any] | None = None, *, learning: bool = True) -> Rows:
+        """X as kernels take it, checked against the columns of the first call and the learners; changes nothing.
 
         Rows that are only predicted bring no categories: what was never learned is missing there.
         """
         examples = given(X)
         known = getattr(self, "_columns", None)
         columns = columns_of(examples) if known is None else checked_columns(known, examples, type(self).__name__)
-        if not learning:
-            columns = self._started()
+        if known is not None and not learning:
+            columns = known
         rows = Rows(columns, *encode(columns, examples.table))
-        learners = self._members()
+        learners = learners or self._members()
         if isinstance(learners[0], GivenVotes):
             check_votes(rows.numeric, self.n_estimators, k)
-        check_foreign(learners, rows.numeric, self._labels_apart(k))
+        check_foreign(learners, rows.numeric, 2 if self._binary else k)
         return rows
 
-    def _begin(self, columns: Columns, k: int) -> None:
-        """Draw the learners' parameters and make the state."""
-        for_learners, self._rng = np.random.default_rng(self.random_state).spawn(2)
-        self.parameters_ = draw(self._members(), len(columns.names), for_learners)
-        self._columns = columns
-        self.rounds_ = 0
-        self.restarts_ = []
-        self._n_blocks = self._blocks(k)
-        self._cut_off = False
-        try:
-            self._ensembles = self._limited(self._new_ensembles(k))
-        except Exception:
-            del self._columns  # a model that could not begin has not begun
-            raise
-
-    def _widen(self, columns: Columns) -> None:
-        """Make room for categories that came up after the first call."""
-        if columns.categories == self._columns.categories:
-            return
-        widened = [
-            ensemble._replace(
-                forests=[with_categories(forest, columns.n_categories) for forest in ensemble.forests],
-                bank=bank_with_categories(ensemble.bank, columns.n_categories),
-                foreign=ensemble.foreign.with_categories(columns.categories),
-                own=widened_states(ensemble.own, self._members(), columns, ensemble.plan.n_labels),
-            )
-            for ensemble in self._ensembles
-        ]
-        self._ensembles = self._limited(widened)
-        self._columns = columns
-
-    def _cuts(self, n: int) -> Iterator[slice]:
-        """Cut n rows into chunks."""
-        for first in range(0, n, self.chunk_size):
-            yield slice(first, min(n, first + self.chunk_size))
-
-    def _parts(self, learned: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Cut rows into chunks: the rows of each, and uniform random numbers for those of them that are learned."""
-        draws = self._draws(self._ensemble.plan)
-        for part in self._cuts(learned.size):
-            uniforms = np.zeros((part.stop - part.start, max(1, draws)))
-            if draws:
-                uniforms[learned[part]] = self._rng.random((int(learned[part].sum()), draws))
-            yield part, uniforms
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then `partial_fit`."""
+        X = given(X)
+        if not weight_array(sample_weight, len(X.table)).any():
+            raise ValueError("nothing to learn from: X has 0 rows, or the sample_weight of every row is zero")
+        weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return self._anew(lambda fresh: fresh.partial_fit(X, y, **weighted))
 
 
 def check_votes(numeric: np.ndarray, n: int, k: int) -> None:

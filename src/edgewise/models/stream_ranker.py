@@ -1,8 +1,9 @@
-"""What all boosters of label sets share towards their users: checking, scores, rankings, and what a run tells."""
+"""Boosters of label sets: scores, rankings, learning, and what a run tells."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import starmap
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,7 +23,7 @@ from edgewise.loop.calibration import make_calibration
 from edgewise.loop.edges import adaptive_edges
 from edgewise.loop.inputs import given
 from edgewise.loop.label_sets import indicator, is_vector, label_names, ordered
-from edgewise.loop.members import Member, assemble, foreign_bank
+from edgewise.loop.members import assemble, foreign_bank
 from edgewise.loop.pipeline import Passage
 from edgewise.loop.ranking_loop import rank_chunk, run_relevance
 from edgewise.loop.ranking_state import (
@@ -33,8 +34,8 @@ from edgewise.loop.ranking_state import (
     RankingEnsemble,
     RankingPlan,
 )
-from edgewise.models.stream_classifier import softmax
-from edgewise.models.stream_ensemble import Rows, StreamEnsemble
+from edgewise.models.stream_ensemble import Rows
+from edgewise.models.voting_ensemble import VotingEnsemble, VotingParameters, softmax
 from edgewise.theory.ranking_potentials import PairPotentials, pair_potentials
 
 # Of the trees of AdaBoostOLM's defaults, with as few features as the paper's; relevant labels are few among many, so
@@ -43,7 +44,7 @@ from edgewise.theory.ranking_potentials import PairPotentials, pair_potentials
 EAGER_TREE = eager_tree(max_features=20)
 
 
-class StreamRanker(StreamEnsemble):
+class StreamRanker(VotingParameters, VotingEnsemble):
     """An ensemble that ranks labels and learns label sets, one example after the other.
 
     Learning many rows in one call is the same, number for number, as learning them one by one. A row whose labels are
@@ -51,6 +52,16 @@ class StreamRanker(StreamEnsemble):
 
     A model that is started with a vector of labels, which are then label sets of one, is a classifier: `predict` gives
     the label that is ranked first, and the probabilities of a row sum to 1.
+
+    Parameters
+    ----------
+    estimator : learner or list of learners, optional
+        The weak learner, or a list of which the last fills up. None: softmax regression, a logistic regression per
+        label, then eager warm-started trees on 20 random features each.
+    vote : str or list of str, optional
+        Format of the votes: "label" (the likeliest), "set" (the labels with more than an even share, or those that
+        a binary learner finds likelier than not) or "distribution"; a list gives each learner its own, the last
+        fills up. None: distributions; labels for the rank loss.
     """
 
     _task = "classifier"
@@ -65,29 +76,9 @@ class StreamRanker(StreamEnsemble):
     skipped_: int  # rows with no or only relevant labels
 
     @classmethod
-    def preset(cls, name: str, **changes: Any) -> Self:
-        """The authors' setting: their trees, on 20 random features each, which vote with their distributions.
-
-        Parameters
-        ----------
-        name : str
-            Name of the setting: "paper".
-        **changes : any
-            Parameters of the constructor that differ from it.
-
-        Returns
-        -------
-        model
-            A new model with this setting.
-        """
+    def _preset(cls, name: str) -> dict[str, Any]:
         tree = HoeffdingTree.preset(name, importance_scale=cls._importance_scale, max_features=20)
-        settings: dict[str, Any] = {"estimator": tree, "normalize_importance": False}
-        return cls(**settings | cls._preset_settings() | changes)
-
-    @classmethod
-    def _preset_settings(cls) -> dict[str, Any]:
-        """What a booster adds to the preset."""
-        return {}
+        return {"estimator": tree, "normalize_importance": False}
 
     # -- learning and predicting -----------------------------------------------------------------------------------
 
@@ -121,16 +112,10 @@ class StreamRanker(StreamEnsemble):
         they have the names of a frame's columns, or their numbers. A vector of labels stands for label sets of one;
         `labels` are then all that there are. `classes` is scikit-learn's word for `labels`.
 
+        Parameters are those of `prequential`, with:
+
         Parameters
         ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array, frame or sparse matrix
-            Label sets as an indicator matrix [n, k]; or one label for each row.
-        labels : array, optional
-            Names of the columns of y; by default a frame's names, or numbers.
-        sample_weight : array, optional
-            The weight of each row; 1 by default.
         classes : array, optional
             The same as `labels`.
         """
@@ -149,10 +134,7 @@ class StreamRanker(StreamEnsemble):
 
         Of two single labels, second minus first, as in scikit-learn.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
+        Parameters are those of `prequential`.
 
         Returns
         -------
@@ -165,7 +147,7 @@ class StreamRanker(StreamEnsemble):
     def rank(self, X: Any) -> np.ndarray:
         """Labels [n, k] of each row in order, best first; ties go to the lowest label.
 
-        Parameters are those of `decision_function`.
+        Parameters are those of `prequential`.
 
         Returns
         -------
@@ -179,7 +161,7 @@ class StreamRanker(StreamEnsemble):
         """The probability [n, k] that each label is relevant: `edgewise.loop.calibration`; of single labels, that
         it is the one.
 
-        Parameters are those of `decision_function`.
+        Parameters are those of `prequential`.
 
         Returns
         -------
@@ -196,7 +178,7 @@ class StreamRanker(StreamEnsemble):
     def predict(self, X: Any) -> np.ndarray:
         """Indicator matrix [n, k]: the labels as likely relevant as not, or more; of single labels, the best.
 
-        Parameters are those of `decision_function`.
+        Parameters are those of `prequential`.
 
         Returns
         -------
@@ -253,13 +235,12 @@ class StreamRanker(StreamEnsemble):
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
-    def _default_estimator(self) -> Member | Sequence[Member]:
+    def _default_estimator(self) -> Any:
         return [SoftmaxRegression(), BinaryRelevance(), EAGER_TREE]
 
-    def _formats(self) -> np.ndarray:
+    def _formats(self, learners: list[Any]) -> np.ndarray:
         """How each learner votes; by default with its distribution."""
-        learners = self._members()
-        given = self._default_votes(learners) if self.vote is None else self.vote
+        given = self._default_vote() if self.vote is None else self.vote
         names = [given] if isinstance(given, str) else list(given)
         for name in names:
             if name not in VOTE_FORMATS:
@@ -268,23 +249,23 @@ class StreamRanker(StreamEnsemble):
             raise ValueError("vote=[]: at least one format, or None")
         return np.array([VOTE_FORMATS[names[min(i, len(names) - 1)]] for i in range(len(learners))])
 
-    def _default_votes(self, learners: list[Member]) -> list[str]:
-        return ["distribution"]
+    def _default_vote(self) -> str:
+        return "distribution"
 
-    def _check(self) -> None:
-        super()._check()
-        if any(isinstance(learner, LabelMemory) for learner in self._members()):
+    def _check(self) -> list[Any]:
+        learners = super()._check()
+        if any(isinstance(learner, LabelMemory) for learner in learners):
             raise ValueError("estimator: a LabelMemory remembers single labels, not label sets")
-        self._formats()
+        self._formats(learners)
+        return learners
 
-    def _new_ensembles(self, k: int) -> list[RankingEnsemble]:
-        plan: RankingPlan = self._plan(k)
-        n = self.n_estimators
-        learners, forests, bank, memory, own = assemble(
-            self._members(), self.parameters_, self._columns, k, False, self._n_blocks
+    def _new_ensemble(self, plan: RankingPlan, learners: list[Any]) -> RankingEnsemble:
+        n, k = self.n_estimators, plan.n_labels
+        kinds, forests, bank, memory, own = assemble(
+            learners, self.parameters_, self._columns, k, False, self._n_blocks
         )
         committee = RankingCommittee(
-            form=self._formats(),
+            form=self._formats(learners),
             weight=np.full(n, float(self._first_weight())),
             losses=np.zeros(n),
             costs=np.zeros((n, 2)),
@@ -293,10 +274,8 @@ class StreamRanker(StreamEnsemble):
             totals=np.zeros(2),
         )
         potentials, calibration = self._potentials(k), make_calibration(k)
-        foreign = foreign_bank(self._members(), self._columns, self._rng)
-        return [
-            RankingEnsemble(plan, learners, committee, forests, bank, memory, potentials, calibration, foreign, own)
-        ]
+        foreign = foreign_bank(learners, self._columns, self._rng)
+        return RankingEnsemble(plan, kinds, committee, forests, bank, memory, potentials, calibration, foreign, own)
 
     def _potentials(self, k: int) -> PairPotentials:
         return pair_potentials(k, 1, 1.0)
@@ -329,18 +308,18 @@ class StreamRanker(StreamEnsemble):
 
     def _learn(self, X: Any, y: Any, labels: Any, sample_weight: Any) -> np.ndarray:
         """Check everything first, so that bad input leaves the model as it was; then learn in chunks."""
-        self._check()
+        learners = self._check()
         require_target(y)
         X = given(X)
         started = hasattr(self, "_columns")
         relevant, names = self._label_sets(y, len(X.table), labels)
         n, k = relevant.shape
         weights = weight_array(sample_weight, n)
-        rows = self._rows(X, k)
+        rows = self._rows(X, k, learners)
         if started:
-            self._widen(rows.columns)
+            self._add_categories(rows.columns)
         else:
-            self._begin(rows.columns, k)
+            self._begin(rows.columns, k, learners)
             self.labels_ = names
             self._single = is_vector(y)
             self.skipped_ = 0
@@ -362,22 +341,13 @@ class StreamRanker(StreamEnsemble):
         self._prepare(sizes[sizes > 0])
 
         def passage(part: slice, uniforms: np.ndarray) -> Passage:
-            size = len(uniforms)
-            chunk = RankingChunk(
-                rows.numeric[part],
-                rows.nominal[part],
-                sizes[part],
-                order[part],
-                weights[part],
-                rounds[part],
-                np.zeros(size, np.int64),
-                uniforms,
-                np.zeros((size + 1, width)),
-                np.zeros((size + 1, width)),
-            )
+            numeric, nominal = rows.numeric[part], rows.nominal[part]
+            contexts, moments = np.zeros(len(uniforms), np.int64), np.zeros((2, len(uniforms) + 1, width))
+            targets = sizes[part], order[part], weights[part]
+            chunk = RankingChunk(numeric, nominal, *targets, rounds[part], contexts, uniforms, *moments)
             followed[part], decisions[part] = yield from rank_chunk(self._ensemble, chunk)
 
-        self._flow((passage(*part) for part in self._parts(sizes > 0)), sizes > 0)
+        self._flow(starmap(passage, self._parts(sizes > 0)), sizes > 0)
         return decisions, followed
 
     def _prepare(self, sizes: np.ndarray) -> None:

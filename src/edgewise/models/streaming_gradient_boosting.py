@@ -1,6 +1,6 @@
 """Streaming gradient boosting (Hu et al. 2017, Algorithms 1 to 3) for real-valued targets and for classes.
 
-`gradient_schema` has the algorithms and the table of letters.
+`edgewise.loop.gradient_loop` has the algorithms and the table of letters.
 """
 
 from __future__ import annotations
@@ -9,44 +9,26 @@ from typing import Any, Self
 
 import numpy as np
 
-from edgewise.data.targets import (
-    first_classes,
-    known_classes,
-    label_array,
-    label_codes,
-    target_array,
-    weight_array,
-)
+from edgewise.data.targets import first_classes, known_classes, label_array, label_codes, target_array, weight_array
 from edgewise.loop.inputs import given
 from edgewise.models.gradient_stream import GradientStream
-from edgewise.models.stream_classifier import softmax
+from edgewise.models.stream_classifier import LabelLearner
+from edgewise.models.voting_ensemble import softmax
+from edgewise.parameters import with_parameters
 from edgewise.theory.regression_losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss, SoftmaxLoss, checked_loss
 
 
+@with_parameters()
 class StreamingGradientBoostingRegressor(GradientStream):
     """Streaming gradient boosting of real-valued targets, one or several.
 
     Parameters
     ----------
-    estimator : the weak learner, or a list of which the last fills up: `RegressionTree`, `RidgeRegression`, or any
-        object with `predict_one` and `learn_one`. None: a linear learner, then trees on random feature subsets.
-    n_estimators : number of weak learners N.
-    loss : "squared" (as None), "absolute", "huber", "quantile", a loss object, or a loss of your own (see `Loss`).
-    rule : "smooth" (Algorithm 1) or "residual" (Algorithm 2, for losses with a kink); None: what the loss needs.
-    learning_rate : eta, one for all learners, or a list of which the last fills up. None: 1/(lambda i) for Algorithm 2;
-        for Algorithm 1 a tenth of 1/beta, and 1/beta for the first learner where `estimator` is None.
-    edge : take the step of Theorem 5.1 for learners of this edge instead.
-    start : y_0, the prediction before the first learner: a number, or one for each output.
-    final : what `predict` asks: the "last" hypothesis of each learner, or the "average" over all rounds (line 16 of
-        Algorithm 1), which linear learners can give.
-    chunk_size : rows that go through the learners together; never changes a result.
-    n_jobs : threads that learners are shared out to, -1 for one on each core; never changes a result
-        (docs/how-to/threads.md).
-    random_state : seed, or numpy Generator.
+    loss : str or loss, optional
+        "squared" (as None), "absolute", "huber", "quantile", a loss object, or a loss of your own (see `Loss`).
     """
 
     _task = "regressor"
-    _flat: bool  # whether y came as one number per row
 
     def prequential(self, X: Any, y: Any, *, sample_weight: Any = None) -> np.ndarray:
         """Predict, then learn, row by row; the predictions, in the shape of y.
@@ -69,8 +51,8 @@ class StreamingGradientBoostingRegressor(GradientStream):
         targets = target_array(y, len(X.table))
         if hasattr(self, "_columns") and targets.shape[1] != self._n_outputs:
             raise ValueError(f"y has {targets.shape[1]} outputs: this model was started with {self._n_outputs}")
-        predictions = self._learn(X, targets, sample_weight, self._loss())
-        self._flat = np.asarray(y).ndim == 1
+        predictions = self._learn_targets(X, targets, sample_weight, self._loss())
+        self._flat = np.asarray(y).ndim == 1  # whether y came as one number per row
         return predictions[:, 0] if self._flat else predictions
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -91,17 +73,14 @@ class StreamingGradientBoostingRegressor(GradientStream):
     def predict(self, X: Any) -> np.ndarray:
         """The prediction of each row.
 
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
+        Parameters are those of `prequential`.
 
         Returns
         -------
         array
             Predictions, [n] or [n, m].
         """
-        predictions = self._speak(X)
+        predictions = self._predictions(X)
         return predictions[:, 0] if self._flat else predictions
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -130,10 +109,9 @@ class StreamingGradientBoostingRegressor(GradientStream):
         return checked_loss("squared" if self.loss is None else self.loss, REGRESSION_LOSSES)
 
 
-class StreamingGradientBoostingClassifier(GradientStream):
+@with_parameters()
+class StreamingGradientBoostingClassifier(LabelLearner, GradientStream):
     """Streaming gradient boosting of classes.
-
-    Parameters are those of `StreamingGradientBoostingRegressor`, but for the loss.
 
     Parameters
     ----------
@@ -143,114 +121,18 @@ class StreamingGradientBoostingClassifier(GradientStream):
         output for two classes, else of an output for each class against the rest.
     """
 
-    _task = "classifier"
-    classes_: np.ndarray
-    mistakes_: int
-
-    def prequential(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Predict, then learn, row by row; the predicted labels.
-
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-        y : array
-            The label of each row.
-        classes : array, optional
-            All labels that may come; by default those in y. Needed in the first call only.
-        sample_weight : array, optional
-            The weight of each row; 1 by default.
-
-        Returns
-        -------
-        array
-            The labels [n], each predicted before its row was learned.
-        """
-        decisions = self._play(X, y, classes, sample_weight)
-        return self.classes_[codes_of(decisions)]
-
-    def prequential_proba(self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Predict, then learn, row by row; the probabilities [n, k] that were predicted.
-
-        Parameters are those of `prequential`.
-
-        Returns
-        -------
-        array
-            The probabilities [n, k], each row's predicted before it was learned.
-        """
-        decisions = self._play(X, y, classes, sample_weight)
-        return self._probabilities(decisions)
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn further rows. The first call fixes the columns and the classes (`classes`, or those in y).
-
-        Parameters are those of `prequential`.
-        """
-        self._play(X, y, classes, sample_weight)
-        return self
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, then learn these rows in their order.
-
-        Parameters are those of `prequential`.
-        """
-        return self._fit(X, y, sample_weight)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The label of each row.
-
-        Parameters
-        ----------
-        X : array, frame or Table
-            Rows, as `edgewise.as_table` takes them.
-
-        Returns
-        -------
-        array
-            The labels [n].
-        """
-        decisions = self._speak(X)
-        return self.classes_[codes_of(decisions)]
-
     def decision_function(self, X: Any) -> np.ndarray:
         """The predictions y: [n] where there is one output, else [n, k].
 
-        Parameters are those of `predict`.
+        Parameters are those of `prequential`.
 
         Returns
         -------
         array
             Outputs.
         """
-        decisions = self._speak(X)
+        decisions = self._predictions(X)
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities [n, k] of the classes: softmax of the outputs, or their logistic function, made to sum to 1.
-
-        Parameters are those of `predict`.
-
-        Returns
-        -------
-        array
-            Probabilities [n, k], in the order of `classes_`.
-        """
-        return self._probabilities(self._speak(X))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy of `predict`.
-
-        Parameters are those of `prequential`.
-
-        Returns
-        -------
-        float
-            The share of rows whose prediction is right.
-        """
-        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
-
-    # -- inside ----------------------------------------------------------------------------------------------------
 
     def _loss(self) -> Loss:
         return self._loss_of(self.classes_.size)
@@ -259,20 +141,27 @@ class StreamingGradientBoostingClassifier(GradientStream):
         named = ("logistic" if k == 2 else "softmax") if self.loss is None else self.loss
         return checked_loss(named, CLASSIFICATION_LOSSES)
 
-    def _play(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> np.ndarray:
+    def _learn(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, keep: Any = None, in_scores: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
         X = given(X)
         labels = label_array(y, len(X.table))
         weights = weight_array(sample_weight, len(X.table))
         known = known_classes(self, classes) if hasattr(self, "_columns") else first_classes(classes, labels)
         codes = label_codes(labels, known)
         loss = self._loss_of(known.size)
-        decisions = self._learn(X, class_targets(codes, known.size, loss), weights, loss)
+        decisions = self._learn_targets(X, class_targets(codes, known.size, loss), weights, loss)
+        guesses = codes_of(decisions)
         self.classes_ = known
-        wrong = int(((codes_of(decisions) != codes) & (weights > 0.0)).sum())
-        self.mistakes_ = getattr(self, "mistakes_", 0) + wrong
-        return decisions
+        self.mistakes_ = getattr(self, "mistakes_", 0) + int(((guesses != codes) & (weights > 0.0)).sum())
+        return guesses, decisions
+
+    def _vote(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        decisions = self._predictions(X)
+        return codes_of(decisions), decisions
 
     def _probabilities(self, decisions: np.ndarray) -> np.ndarray:
+        """Softmax of the outputs, or their logistic function, made to sum to 1."""
         if isinstance(self._loss(), SoftmaxLoss):
             return softmax(decisions)
         chances = 0.5 * (1.0 + np.tanh(0.5 * decisions))

@@ -69,7 +69,7 @@ def features_of(model: Any) -> tuple[Feature, ...]:
 def stored_state(model: Any, held: dict[str, Any]) -> dict[str, Any]:
     """What a file holds of a started model beside its parameters and its features, given all of its attributes."""
     state = dict(held)
-    state.pop("_cut_off", None)  # a model that was cut off cannot be saved
+    state.pop("_interrupted", None)  # such a model cannot be saved
     columns = state.pop("_columns")
     state["_columns"] = dict(zip(columns._fields[3:], columns[3:], strict=True))
     # Defaults may change from version to version: these are the learners that the model was made of.

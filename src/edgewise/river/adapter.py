@@ -91,7 +91,7 @@ class Adapter:
             if self._can_grow:
                 add_categories(self.model, columns)
             else:
-                self.model._widen(columns)
+                self.model._add_categories(columns)
 
     def _check_late(self, what: str, late: Iterable[Any]) -> None:
         """ValueError where learners that are not ours would have to change their shape."""
