@@ -39,12 +39,14 @@ minimum then lies at larger weights. It is never above sqrt(1 - delta^2) R, so t
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import softmax
 
 from edgewise.batch.booster import BatchBooster, Round, Training
+from edgewise.parameters import with_parameters
 from edgewise.theory.cost_matrices import first_costs, hamming_step, pairwise_step
 
 # Edges below this are rounding errors of a learner that does no better than blind guessing.
@@ -54,22 +56,31 @@ LARGEST_EDGE = 1.0 - 2.0**-53
 WEIGHTINGS = ("edge", "loss")
 
 
+@with_parameters()
 class AdaptiveBooster(BatchBooster):
     """The loop: costs, a weak learner, its edge, its weight, new costs.
 
     It ends after `n_estimators` rounds; when a learner has no edge, which is then left out (the first is kept, alone,
     with weight 1 and the bound 1: a model needs one); or when a learner makes no mistake in training, which gets more
     weight than all before it together, where the formula has an infinite one.
+
+    Parameters
+    ----------
+    estimator : learner, optional
+        The weak learner; None: `CostTree(max_leaves=32)`. For what others must offer, see
+        `edgewise.batch.weak_learners`.
+    n_estimators : int
+        Rounds at most.
+    random_state : int or Generator, optional
+        For learners that have one.
     """
 
-    bounds_: np.ndarray
+    estimator: Any = None
+    n_estimators: int = 100
+    random_state: Any = None
+
     # cost of a wrong label in the first round
     _wrong_cost: ClassVar[float] = 0.0
-
-    def __init__(self, estimator: Any = None, n_estimators: int = 100, random_state: Any = None) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.random_state = random_state
 
     def _right_cost(self, k: int) -> float:
         """Cost of the right label in the first round."""
@@ -120,6 +131,7 @@ class AdaptiveBooster(BatchBooster):
         self.stopped_, self.bounds_ = stopped, np.array(bounds)
 
 
+@with_parameters()
 class AdaBoostMM(AdaptiveBooster):
     """AdaBoost.MM: asks of each learner only an edge over random guessing, on cost matrices that tell mistakes apart.
 
@@ -131,25 +143,15 @@ class AdaBoostMM(AdaptiveBooster):
 
     Parameters
     ----------
-    estimator : learner, optional
-        The weak learner; None: `CostTree(max_leaves=32)`. For what others must offer, see
-        `edgewise.batch.weak_learners`.
-    n_estimators : int
-        Rounds at most.
-    random_state : int or Generator, optional
-        For learners that have one.
     weighting : str
         "edge" for the paper's weights ln((1+delta)/(1-delta)) / 2, "loss" for those at which the exponential loss is
         least (see `edgewise.batch.adaptive`).
     """
 
-    _wrong_cost = 1.0
+    _: KW_ONLY
+    weighting: str = "edge"
 
-    def __init__(
-        self, estimator: Any = None, n_estimators: int = 100, random_state: Any = None, *, weighting: str = "edge"
-    ) -> None:
-        super().__init__(estimator, n_estimators, random_state)
-        self.weighting = weighting
+    _wrong_cost = 1.0
 
     def _check(self) -> None:
         super()._check()
@@ -175,6 +177,7 @@ class AdaBoostMM(AdaptiveBooster):
         pairwise_step(costs, labels, voted, math.exp(weight), math.exp(-weight), scale)
 
 
+@with_parameters()
 class AdaBoostMH(AdaptiveBooster):
     """AdaBoost.MH over weak classifiers that name one label, read as k answers: yes for it, no for the others.
 
@@ -184,7 +187,7 @@ class AdaBoostMH(AdaptiveBooster):
 
     `bounds_` are k/2 times the product of sqrt(1 - r_t^2): the product bounds the mean over examples and labels of
     exp(-Y F), and where the highest score is not the label's, F_l >= F_y, two of the k terms are together at least
-    exp(F_l) + exp(-F_y) >= 2. Parameters and attributes are those of `AdaBoostMM`.
+    exp(F_l) + exp(-F_y) >= 2. Attributes are those of `AdaBoostMM`.
     """
 
     _wrong_cost = 1.0
@@ -199,23 +202,24 @@ class AdaBoostMH(AdaptiveBooster):
         return yes / yes.sum(axis=1, keepdims=True)
 
 
+@with_parameters()
 class AdaBoostM1(AdaptiveBooster):
     """AdaBoost.M1: asks of each learner a weighted error below 1/2, whatever the number of classes, and stops else.
 
     Freund and Schapire, "Experiments with a new boosting algorithm" (ICML 1996).
     Every wrong label of an example costs the same, its weight D(i). `edges_` are 1 - 2 error, and `bounds_` the product
-    of sqrt(1 - edge^2) = 2 sqrt(error (1 - error)), which the training error never exceeds. Parameters and attributes
-    are those of `AdaBoostMM`. If the first learner already errs too much, it is kept alone.
+    of sqrt(1 - edge^2) = 2 sqrt(error (1 - error)), which the training error never exceeds. Attributes are
+    those of `AdaBoostMM`. If the first learner already errs too much, it is kept alone.
     """
 
 
+@with_parameters()
 class SAMME(AdaptiveBooster):
     """SAMME: asks of each learner a weighted error below 1 - 1/k.
 
     Zhu, Zou, Rosset and Hastie, "Multi-class AdaBoost" (Statistics and Its Interface 2, 2009).
     The condition is too weak to drive the training error down (Mukherjee and Schapire 2010, Section 3), so there is no
-    bound: `bounds_` are infinite. `edges_` are 1 - error k/(k - 1). Parameters and attributes are those of
-    `AdaBoostMM`.
+    bound: `bounds_` are infinite. `edges_` are 1 - error k/(k - 1). Attributes are those of `AdaBoostMM`.
     """
 
     def _blind(self, k: int) -> float:

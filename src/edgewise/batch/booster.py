@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.special import softmax
@@ -69,6 +69,7 @@ class BatchBooster(Saveable, ClassifierMixin, BaseEstimator):
     Ties go to the lowest class.
     """
 
+    _allowed: ClassVar[dict[str, Any]] = {}
     # parameters that every booster has
     estimator: Any
     n_estimators: int
@@ -80,6 +81,9 @@ class BatchBooster(Saveable, ClassifierMixin, BaseEstimator):
     edges_: np.ndarray
     train_errors_: np.ndarray
     stopped_: str
+    bounds_: np.ndarray
+    met_: np.ndarray
+    potentials_: np.ndarray
 
     def _boost(self, training: Training) -> None:
         """Add the rounds to `training`; set the attributes that only this booster has."""

@@ -19,11 +19,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 
 from edgewise.batch.booster import BatchBooster, Training
+from edgewise.parameters import with_parameters
 from edgewise.theory.cost_matrices import (
     first_costs,
     pairwise_step,
@@ -38,6 +40,7 @@ from edgewise.theory.potential_tables import zero_one_potentials
 LOSSES = ("zero_one", "exponential")
 
 
+@with_parameters()
 class OptimalStrategy(BatchBooster):
     """Boosting for a learner that keeps an edge of `edge` over random guessing for `n_estimators` rounds.
 
@@ -65,25 +68,13 @@ class OptimalStrategy(BatchBooster):
         As in `AdaBoostMM`.
     """
 
-    met_: np.ndarray
-    potentials_: np.ndarray
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        n_estimators: int = 100,
-        edge: float | Sequence[float] = 0.1,
-        *,
-        loss: str = "zero_one",
-        weights: float | Sequence[float] | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.edge = edge
-        self.loss = loss
-        self.weights = weights
-        self.random_state = random_state
+    estimator: Any = None
+    n_estimators: int = 100
+    edge: float | Sequence[float] = 0.1
+    _: KW_ONLY
+    loss: str = "zero_one"
+    weights: float | Sequence[float] | None = None
+    random_state: Any = None
 
     def _check(self) -> None:
         super()._check()

@@ -16,7 +16,8 @@ and SAMME, where all mistakes on an example cost the same, nothing is lost.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from dataclasses import KW_ONLY
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -26,7 +27,7 @@ from edgewise.batch.inputs import check_whole, in_columns, read_examples, read_r
 from edgewise.data.table import Table, as_table
 from edgewise.learners.cost_tree.binning import MOST_BINS, find_bins
 from edgewise.learners.cost_tree.growing import BinnedTable, fill_votes
-from edgewise.parameters import Saveable
+from edgewise.parameters import Saveable, with_parameters
 from edgewise.theory.cost_matrices import first_costs
 
 
@@ -77,6 +78,7 @@ def votes(learner: Any, X: Any, n: int, k: int) -> np.ndarray:
     return voted.astype(np.int64, copy=False)
 
 
+@with_parameters()
 class CostTree(Saveable, ClassifierMixin, BaseEstimator):
     """A greedy tree of at most `max_leaves` leaves that minimizes C . 1_h, each leaf answering its cheapest label.
 
@@ -101,18 +103,13 @@ class CostTree(Saveable, ClassifierMixin, BaseEstimator):
         Columns of an array that are nominal: positions, names or a mask.
     """
 
-    def __init__(
-        self,
-        max_leaves: int = 5,
-        *,
-        max_bins: int = MOST_BINS,
-        min_leaf: int = 1,
-        categorical_features: Sequence[Any] | np.ndarray | None = None,
-    ) -> None:
-        self.max_leaves = max_leaves
-        self.max_bins = max_bins
-        self.min_leaf = min_leaf
-        self.categorical_features = categorical_features
+    max_leaves: int = 5
+    _: KW_ONLY
+    max_bins: int = MOST_BINS
+    min_leaf: int = 1
+    categorical_features: Sequence[Any] | np.ndarray | None = None
+
+    _allowed: ClassVar[dict[str, Any]] = {}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """The tree that makes the fewest mistakes, greedily; each row counts with its weight.

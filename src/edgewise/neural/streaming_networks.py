@@ -12,6 +12,7 @@ makes a shorter one, so unlike with trees it matters where a stream is cut (mult
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -23,12 +24,59 @@ from edgewise.data.targets import first_classes, known_classes, label_array, lab
 from edgewise.estimator import Estimator
 from edgewise.neural import device_of, load_torch
 from edgewise.neural.weak_networks import DenseNetwork, WeakNetwork, positive
-from edgewise.parameters import Saveable
+from edgewise.parameters import Saveable, with_parameters
 
 RULES = ("smooth", "residual")
 
 
-class StreamingNetworks(Saveable, Estimator):
+@with_parameters()
+class NetworkParameters(Estimator):
+    """Parameters of boosted networks, for numbers and for labels.
+
+    Parameters
+    ----------
+    n_estimators : int
+        Number of networks N.
+    estimator : network, optional
+        The kind of network, `DenseNetwork` or `ConvolutionNetwork`; None: `DenseNetwork()`.
+    loss : str, optional
+        The name of a loss.
+    rule : str
+        "smooth": Algorithm 1; "residual": Algorithm 2, with steps 1/(lambda i).
+    learning_rate : float
+        eta of Algorithm 1.
+    regularization : float
+        r of the loss's r y^2.
+    radius : float, optional
+        The ball onto which Algorithm 2 projects partial sums; None: none.
+    adam_step : float
+        Adam's step size; `set_params(adam_step=...)` holds from the next rows on.
+    batch_size : int
+        Rows of a mini-batch.
+    epochs : int
+        How often `fit` goes through its rows, shuffled.
+    device : str
+        "cpu" or "cuda".
+    random_state : int
+        Seed.
+    """
+
+    n_estimators: int = 20
+    _: KW_ONLY
+    estimator: WeakNetwork | None = None
+    loss: str | None = None
+    rule: str = "smooth"
+    learning_rate: float = 0.3
+    regularization: float = 0.0
+    radius: float | None = None
+    adam_step: float = 0.01
+    batch_size: int = 32
+    epochs: int = 1
+    device: str = "cpu"
+    random_state: int = 0
+
+
+class StreamingNetworks(Saveable, NetworkParameters):
     """What regression and classification share. Features should have about unit scale."""
 
     LOSSES: ClassVar[tuple[str, ...]]
@@ -37,38 +85,12 @@ class StreamingNetworks(Saveable, Estimator):
     # learned
     n_features_in_: int
     rows_: int
+    classes_: np.ndarray  # of labels
     _ensemble: Any  # a NetworkEnsemble
     _features: tuple[Feature, ...]
     _named: bool = True  # whether the columns came with names; the first files do not say
-
-    def __init__(
-        self,
-        n_estimators: int = 20,
-        *,
-        estimator: WeakNetwork | None = None,
-        loss: str | None = None,
-        rule: str = "smooth",
-        learning_rate: float = 0.3,
-        regularization: float = 0.0,
-        radius: float | None = None,
-        adam_step: float = 0.01,
-        batch_size: int = 32,
-        epochs: int = 1,
-        device: str = "cpu",
-        random_state: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.estimator = estimator
-        self.loss = loss
-        self.rule = rule
-        self.learning_rate = learning_rate
-        self.regularization = regularization
-        self.radius = radius
-        self.adam_step = adam_step
-        self.batch_size = batch_size
-        self.epochs = epochs
-        self.device = device
-        self.random_state = random_state
+    _flat: bool  # of numbers: whether targets came in one dimension
+    _width: int  # of numbers: targets of a row
 
     # -- learning and predicting -----------------------------------------------------------------------------------
 
@@ -242,43 +264,18 @@ class StreamingNetworks(Saveable, Estimator):
         return self._ensemble.predict(x).cpu().numpy().astype(np.float64)
 
 
+@with_parameters()
 class StreamingNetworksRegressor(StreamingNetworks):
     """Boosted networks for real targets, one or several per row. Features should have about unit scale.
 
     Parameters
     ----------
-    n_estimators : int
-        Number of networks N.
-    estimator : network, optional
-        The kind of network, `DenseNetwork` or `ConvolutionNetwork`; None: `DenseNetwork()`.
     loss : str, optional
         "squared" (half the squared error; as None) or "absolute".
-    rule : str
-        "smooth": Algorithm 1; "residual": Algorithm 2, with steps 1/(lambda i).
-    learning_rate : float
-        eta of Algorithm 1.
-    regularization : float
-        r of the loss's r y^2.
-    radius : float, optional
-        The ball onto which Algorithm 2 projects partial sums; None: none.
-    adam_step : float
-        Adam's step size; `set_params(adam_step=...)` holds from the next rows on.
-    batch_size : int
-        Rows of a mini-batch.
-    epochs : int
-        How often `fit` goes through its rows, shuffled.
-    device : str
-        "cpu" or "cuda".
-    random_state : int
-        Seed.
     """
 
     _task = "regressor"
     LOSSES = ("squared", "absolute")
-
-    # learned
-    _flat: bool  # targets came in one dimension
-    _width: int
 
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Learn further rows, in order, in mini-batches.
@@ -318,8 +315,9 @@ class StreamingNetworksRegressor(StreamingNetworks):
         return scores[:, 0] if self._flat else scores
 
 
+@with_parameters()
 class StreamingNetworksClassifier(StreamingNetworks):
-    """Boosted networks for labels. Parameters are those of `StreamingNetworksRegressor`, but for the loss.
+    """Boosted networks for labels. Features should have about unit scale.
 
     Parameters
     ----------
@@ -329,9 +327,6 @@ class StreamingNetworksClassifier(StreamingNetworks):
 
     _task = "classifier"
     LOSSES = ("logistic", "hinge")
-
-    # learned
-    classes_: np.ndarray
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Learn further rows, in mini-batches. The first call fixes the classes (`classes`, or those in y).

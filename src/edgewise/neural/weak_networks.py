@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from edgewise.parameters import Parameterized
+from edgewise.parameters import Parameterized, with_parameters
 
 if TYPE_CHECKING:
     from torch import nn
@@ -67,6 +67,7 @@ class WeakNetwork(Parameterized):
         raise TypeError(f"{type(self).__name__} does not say what it builds")
 
 
+@with_parameters()
 class DenseNetwork(WeakNetwork):
     """Two layers: `hidden` units, then linear. `DenseNetwork(1, "sigmoid")` is the paper's for Abalone and A9A.
 
@@ -78,9 +79,8 @@ class DenseNetwork(WeakNetwork):
         "sigmoid", "tanh" or "leaky_relu".
     """
 
-    def __init__(self, hidden: int = 8, activation: str = "tanh") -> None:
-        self.hidden = hidden
-        self.activation = activation
+    hidden: int = 8
+    activation: str = "tanh"
 
     def _check_sizes(self, n_inputs: int) -> None:
         positive("hidden", self.hidden)
@@ -91,6 +91,7 @@ class DenseNetwork(WeakNetwork):
         return DenseNetworks
 
 
+@with_parameters()
 class ConvolutionNetwork(WeakNetwork):
     """A convolution without padding, then linear. The defaults are the paper's learner for MNIST.
 
@@ -111,19 +112,11 @@ class ConvolutionNetwork(WeakNetwork):
         "sigmoid", "tanh" or "leaky_relu".
     """
 
-    def __init__(
-        self,
-        image: tuple[int, int, int] = (1, 28, 28),
-        channels: int = 5,
-        kernel: int = 5,
-        stride: int = 2,
-        activation: str = "sigmoid",
-    ) -> None:
-        self.image = image
-        self.channels = channels
-        self.kernel = kernel
-        self.stride = stride
-        self.activation = activation
+    image: tuple[int, int, int] = (1, 28, 28)
+    channels: int = 5
+    kernel: int = 5
+    stride: int = 2
+    activation: str = "sigmoid"
 
     def _check_sizes(self, n_inputs: int) -> None:
         for name in ("channels", "kernel", "stride"):
