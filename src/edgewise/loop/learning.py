@@ -10,6 +10,7 @@ from edgewise.learners.forest.layout import ADAPTIVE, MAJORITY, MIXED
 from edgewise.learners.label_memory import memory_learns, memory_speaks
 from edgewise.learners.linear import binary_speaks, linear_learns, linear_speaks
 from edgewise.loop.state import BINARY, FOR, FOREIGN, GIVEN, GROUP, LINEAR, MEMORY, PLACE, TREE
+from edgewise.theory.elementary import index
 from edgewise.theory.experts import heaviest
 
 
@@ -99,7 +100,7 @@ def tree_speaks(forest, tree, g, in_full, s):
     s.majority[g], s.bayes[g], mode = leaf_labels(
         forest,
         tree,
-        forest.child[node],
+        index(forest.child[node]),
         s.x[place],
         s.slots[place],
         s.shape[place, 0],
@@ -126,7 +127,7 @@ def learner_speaks(learners, known, i, chunk, t, in_full, s):
         gather(forest, slot, chunk.numeric[t], chunk.nominal[t], s, aside(s))
     label, mode = tree_speaks(forest, slot, 0, in_full, s)
     if in_full or mode == MIXED:
-        leaf_probabilities(forest, forest.child[s.node[0]], n_numeric(s), s.bayes[0], mode, s.evidence, s.p)
+        leaf_probabilities(forest, index(forest.child[s.node[0]]), n_numeric(s), s.bayes[0], mode, s.evidence, s.p)
     return heaviest(s.p) if mode == MIXED else label
 
 
@@ -140,7 +141,9 @@ def other_speaks(known, kind, slot, chunk, t, s):
         total = 0.0
         for g in range(s.p.size):
             _, mode = tree_speaks(forest, slot + g, g, True, s)
-            leaf_probabilities(forest, forest.child[s.node[g]], n_numeric(s), s.bayes[g], mode, s.evidence, s.tree_p)
+            leaf_probabilities(
+                forest, index(forest.child[s.node[g]]), n_numeric(s), s.bayes[g], mode, s.evidence, s.tree_p
+            )
             s.p[g] = s.tree_p[1]
             total += s.p[g]
         for r in range(s.p.size):

@@ -155,7 +155,7 @@ def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int, rows:
     return Scratch(
         x=np.empty((rows + 1, forest.gauss.shape[2])),
         codes=np.empty((rows + 1, forest.nominal.shape[1]), np.int32),
-        slots=np.empty((rows + 1, 2, forest.nominal.shape[1]), np.int64),
+        slots=np.empty((rows + 1, 2, forest.nominal.shape[1]), np.uintp),
         shape=np.empty((rows + 1, 4), np.int64),
         gathered=np.array([-1, 0]),
         evidence=np.zeros(labels),

@@ -43,6 +43,12 @@ def exp_apart(x):
 
 
 @inlined
+def index(i: int) -> int:
+    """i, of which the compiler then knows that it is not negative: it need not look whether it counts from the end."""
+    return np.uintp(i)  # type: ignore[return-value]
+
+
+@inlined
 def whole_part(x: float) -> int:
     """int(x), for which compiled code would call a function."""
     return np.int64(x)  # type: ignore[return-value]

@@ -62,7 +62,7 @@ def softmax(scores, out):
         top = max(top, scores[l])
     total = 0.0
     for l in range(scores.size):
-        out[l] = math.exp(scores[l] - top)
+        out[l] = math.exp(scores[l] - top) if scores[l] != top else 1.0
         total += out[l]
     for l in range(scores.size):
         out[l] /= total

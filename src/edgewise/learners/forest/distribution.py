@@ -17,6 +17,7 @@ from edgewise.learners.forest.layout import (
     RIGHT_MAJORITY,
 )
 from edgewise.learners.forest.statistics import shown
+from edgewise.theory.elementary import index
 
 # Factors are multiplied up before a logarithm is taken; these bounds keep the product, and one factor more, a number.
 PRODUCT_TOP, PRODUCT_BOTTOM = 1e100, 1e-100
@@ -95,8 +96,9 @@ def nominal_likelihoods(forest, leaf, slots, told, weighed, likelihoods, shares,
         while a < rows.size:  # by two classes: they share the look for slots and shares
             b = next_seen(rows, a + 1)
             b = b if b < rows.size else a
-            of_a, of_b = forest.counts[rows[a]], forest.counts[rows[b]]
-            inverse_a, inverse_b = 1.0 / (forest.complete[rows[a]] + 1.0), 1.0 / (forest.complete[rows[b]] + 1.0)
+            row_a, row_b = index(rows[a]), index(rows[b])
+            of_a, of_b = forest.counts[row_a], forest.counts[row_b]
+            inverse_a, inverse_b = 1.0 / (forest.complete[row_a] + 1.0), 1.0 / (forest.complete[row_b] + 1.0)
             product_a, product_b = (weights[a], weights[b]) if weighed else (1.0, 1.0)
             if told % 2 == 1:
                 product_a *= (of_a[slots[0, 0]] + shares[0]) * inverse_a
@@ -228,7 +230,9 @@ def leaf_probabilities(forest, leaf, m, bayes, mode, evidence, p):
         norm = 0.0
         for r in range(k):
             p[r] = 0.0
-            if rows[r] >= 0:
+            if r == bayes:
+                p[r] = 1.0
+            elif rows[r] >= 0:
                 p[r] = math.exp(evidence[r] - evidence[bayes]) if m > 0 else evidence[r] / evidence[bayes]
             norm += p[r]
         for r in range(k):

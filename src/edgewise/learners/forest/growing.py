@@ -39,6 +39,7 @@ from edgewise.learners.forest.statistics import (
     update_density,
     update_gauss,
 )
+from edgewise.theory.elementary import index
 
 
 @inlined
@@ -67,7 +68,7 @@ def find_leaf(forest, tree, x, codes):
     """
     node = forest.root[tree]
     gap = -1
-    while forest.kind[node] != LEAF:
+    while node >= 0 and forest.kind[node] != LEAF:
         following = next_node(forest, node, x, codes)
         if following < 0:
             gap = node if gap < 0 else gap
@@ -144,7 +145,7 @@ def learn(
     leaf's two predictors named.
     """
     node = learning_leaf(forest, tree, reached, x, codes)
-    leaf = forest.child[node]
+    leaf = index(forest.child[node])
     if forest.mode[tree] == ADAPTIVE and node == voted_from:
         if majority == label:
             forest.tally[leaf, RIGHT_MAJORITY] += w
@@ -165,6 +166,7 @@ def learn(
         row = new_row(forest, tree)
         forest.row[leaf, label] = row
         forest.n_rows[leaf] += 1
+    row = index(row)
     if m > 0 and forest.mode[tree] == MAJORITY:
         update_gauss(forest.gauss[row], x, w, m)
     elif m > 0:

@@ -40,7 +40,7 @@ class SplitRoom(NamedTuple):
 def make_split_room(forest: Forest) -> SplitRoom:
     k, m, c = forest.row.shape[1], round_up_8(forest.numeric.shape[1]), forest.nominal.shape[1]
     return SplitRoom(
-        present=np.zeros(k, np.int64),
+        present=np.zeros(k, np.uintp),
         weights=np.zeros(k),
         logs=np.zeros(k),
         totals=np.zeros(m),

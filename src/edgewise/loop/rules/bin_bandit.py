@@ -14,6 +14,7 @@ from edgewise.learners.forest.layout import has_room
 from edgewise.loop.bandit_loop import LEARNING, VOTING, explore, hear, note_moments
 from edgewise.loop.learning import aside, gather, n_numeric, tree_learns, tree_returns, tree_speaks
 from edgewise.theory.bandit_estimates import FULL, estimate, propensity
+from edgewise.theory.elementary import index
 from edgewise.theory.experts import heaviest
 
 
@@ -29,7 +30,9 @@ def vote_in_round(plan, learners, committee, known, chunk, t, cast, s):
         gather(forest, first, chunk.numeric[t], chunk.nominal[t], s, aside(s))
         for r in range(mean.size):
             _, mode = tree_speaks(forest, first + r, 0, True, s)
-            leaf_probabilities(forest, forest.child[s.node[0]], n_numeric(s), s.bayes[0], mode, s.evidence, s.tree_p)
+            leaf_probabilities(
+                forest, index(forest.child[s.node[0]]), n_numeric(s), s.bayes[0], mode, s.evidence, s.tree_p
+            )
             cast.shares[t, i, r] = 2.0 * s.tree_p[1] - 1.0
             mean[r] += committee.weight[i, r] * cast.shares[t, i, r]
         cast.votes[t, i] = cast.experts[t, i] = heaviest(mean)
