@@ -16,7 +16,7 @@ class Centroids(NamedTuple):
     mean: np.ndarray  # [learner, label, numeric column]
     share: np.ndarray  # [learner, label, nominal column, category]
 
-    def speaks(self, i, x, p):
+    def predict_proba(self, i, x, p):
         for r in range(p.size):
             p[r] = 0.0
             for f in range(x.numeric.size):
@@ -27,7 +27,7 @@ class Centroids(NamedTuple):
                     p[r] -= self.sharpness[i] * (1.0 - self.share[i, r, c, x.nominal[c]]) ** 2
         softmax(p, p)
 
-    def learns(self, i, x, p, label, w):
+    def update(self, i, x, p, label, w):
         self.weight[i, label] += w
         step = w / self.weight[i, label]
         for f in range(x.numeric.size):

@@ -6,7 +6,7 @@ import numpy as np
 
 import edgewise as ew
 from edgewise.data.table import Feature, Table
-from edgewise.learners.given_votes import GivenVotes
+from edgewise.learners.precomputed_votes import PrecomputedVotes
 from edgewise.models.gradient_stream import GradientStream
 from edgewise.models.stream_bandit import StreamBandit
 from edgewise.models.stream_ranker import StreamRanker
@@ -24,7 +24,7 @@ MODELS = {
         "paper", n_estimators=FEW, random_state=np.random.Generator(np.random.Philox(3))
     ),
     "AdaBoostOLM, list": lambda: ew.AdaBoostOLM(
-        [TREE, TREE, ew.BinaryRelevance(), ew.LabelMemory(0.9), WARM], 5, follow="draw", random_state=1
+        [TREE, TREE, ew.BinaryRelevance(), ew.LabelMarkovChain(0.9), WARM], 5, follow="draw", random_state=1
     ),
     "AdaBoostOLM, threads": lambda: ew.AdaBoostOLM(
         [ew.SoftmaxRegression(), TREE, WARM], 5, chunk_size=8, n_jobs=2, random_state=1
@@ -166,7 +166,7 @@ def given_votes():
     rng = np.random.default_rng(5)
     y = rng.integers(0, 3, 40)
     votes = np.where(rng.random((40, FEW)) < 0.6, y[:, None], rng.integers(0, 3, (40, FEW))).astype(float)
-    return ew.OnlineMBBM(GivenVotes(), FEW), votes, y
+    return ew.OnlineMBBM(PrecomputedVotes(), FEW), votes, y
 
 
 def _has_classes(model) -> bool:

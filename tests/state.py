@@ -27,9 +27,9 @@ def forest_state(forest):
                 )
                 for row in forest.row[leaf]
             ]
-            sums = (int(forest.majority[leaf]), bool(forest.gapped[leaf]), float(forest.complete_sum[leaf]))
-            weights, tally = forest.class_weight[leaf].tolist(), forest.tally[leaf].tolist()
-            return (weights, tally, int(forest.examples[leaf]), rows, *sums)
+            sums = (int(forest.majority[leaf]), bool(forest.has_missing[leaf]), float(forest.complete_sum[leaf]))
+            weights, leaf_counters = forest.class_weight[leaf].tolist(), forest.leaf_counters[leaf].tolist()
+            return (weights, leaf_counters, int(forest.examples[leaf]), rows, *sums)
         below = children(forest, node)
         return (
             int(forest.kind[node]),

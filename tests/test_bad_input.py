@@ -112,8 +112,8 @@ def test_unknown_preset_and_parameter():
 
 
 def test_given_votes_must_be_classes():
-    from edgewise.learners.given_votes import GivenVotes
+    from edgewise.learners.precomputed_votes import PrecomputedVotes
 
-    model = ew.OnlineMBBM(GivenVotes(), 2)
+    model = ew.OnlineMBBM(PrecomputedVotes(), 2)
     with pytest.raises(ValueError, match=r"the vote 2\.0 in row 1, column 0: a whole number below 2"):
         model.partial_fit(np.array([[0.0, 1.0], [2.0, 1.0]]), [0, 1])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.learners.given_votes import GivenVotes
+from edgewise.learners.precomputed_votes import PrecomputedVotes
 from tests.small_streams import mixed_stream
 from tests.state import model_state, same
 
@@ -211,10 +211,10 @@ def test_estimated_edges_of_learners_of_known_edge():
     y = rng.integers(0, k, n)
     right = rng.random((n, 4)) < (1 - edge) / k + edge
     votes = np.where(right, y[:, None], (y[:, None] + rng.integers(1, k, (n, 4))) % k).astype(float)
-    bbm = ew.BanditBBM(GivenVotes(), 4, edge=edge, exploration=0.5, random_state=0)
+    bbm = ew.BanditBBM(PrecomputedVotes(), 4, edge=edge, exploration=0.5, random_state=0)
     bbm.prequential(votes, y)
     np.testing.assert_allclose(bbm.edges_, edge, atol=0.35)
-    ada = ew.AdaBandit(GivenVotes(), 4, exploration=0.5, vote="argmax", random_state=0)
+    ada = ew.AdaBandit(PrecomputedVotes(), 4, exploration=0.5, vote="argmax", random_state=0)
     ada.prequential(votes, y)
     np.testing.assert_allclose(ada.edges_, edge, atol=0.35)
 

@@ -78,7 +78,7 @@ def test_exploration_lies_between_0_and_1(make, rate):
         (ew.AdaBandit, {"weight_range": (2.0, 1.0)}, "weight_range="),
         (ew.AdaBandit, {"first_weight": 9.0}, "first_weight=9.0"),
         (ew.AdaBandit, {"max_pending": 0}, "max_pending=0: at least 1 decision must be kept"),
-        (ew.AdaBandit, {"estimator": ew.LabelMemory()}, "a LabelMemory learns from labels"),
+        (ew.AdaBandit, {"estimator": ew.LabelMarkovChain()}, "a LabelMarkovChain learns from labels"),
         (ew.BanditBBM, {"edge": 1.0}, r"edge=1.0: a number in \(0, 1\)"),
         (ew.BanditBBM, {"vote": "probability"}, "vote='probability': one of cost, argmax"),
         (ew.BanditBBM, {"importance_bound": 0.0}, "importance_bound=0.0: a positive number"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.learners.given_votes import GivenVotes
+from edgewise.learners.precomputed_votes import PrecomputedVotes
 from edgewise.theory.bounds import adaptive_bound, progress
 from edgewise.theory.losses import LOSSES, cost_row, loss_value
 from edgewise.theory.potentials import asymptotic_error
@@ -45,7 +45,7 @@ def test_theorem_2_is_an_identity_with_the_measured_excess(vote):
 @pytest.mark.parametrize(("k", "n", "edge"), [(2, 21, 0.2), (3, 30, 0.2), (5, 25, 0.3), (10, 40, 0.15)])
 def test_online_mbbm_with_exact_edges_errs_as_often_as_the_potential_says(k, n, edge):
     votes, y = votes_with_edge(4000, k, n, edge, seed=k)
-    model = ew.OnlineMBBM(GivenVotes(), n, edge=edge)
+    model = ew.OnlineMBBM(PrecomputedVotes(), n, edge=edge)
     scores = model.trace(votes, y)
     counts = np.stack([(scores.votes == r).sum(axis=1) for r in range(k)], axis=1)
     right = counts[np.arange(y.size), y]
@@ -61,7 +61,9 @@ def test_online_mbbm_with_exact_edges_errs_as_often_as_the_potential_says(k, n, 
 def test_edges_of_learners_of_known_edge_and_theorem_5(edge, seed):
     """gamma_i of a learner that votes from u_gamma is about gamma, and the proof's bound on the best expert holds."""
     votes, y = votes_with_edge(3000, 4, 30, edge, seed)
-    model = ew.AdaBoostOLM.preset("paper", estimator=GivenVotes(), n_estimators=30, vote="argmax", random_state=seed)
+    model = ew.AdaBoostOLM.preset(
+        "paper", estimator=PrecomputedVotes(), n_estimators=30, vote="argmax", random_state=seed
+    )
     model.prequential(votes, y)
     assert abs(model.edges_[0] - edge) < 0.06
     bound = model.bound()

@@ -61,7 +61,7 @@ MODELS = {
     "drift": lambda **kw: ew.AdaBoostOLM(
         [
             ew.SoftmaxRegression(),
-            ew.LabelMemory(),
+            ew.LabelMarkovChain(),
             ew.HoeffdingTree(5, 0.3, 0.9, nominal_splits="binary"),
             ew.HoeffdingTree(5, 0.3, 0.9),
         ],

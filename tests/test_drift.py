@@ -9,7 +9,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.learners.forest.layout import compact
-from edgewise.learners.label_memory import make_memory, memory_learns, memory_speaks, next_context
+from edgewise.learners.label_markov_chain import make_markov, markov_predict_proba, markov_update, next_context
 from edgewise.loop.rules import drifted
 from tests.state import forest_state, same
 
@@ -80,13 +80,13 @@ def test_label_memory_learns_a_pattern_of_two_labels():
     """a a b a a b ...: the last two labels tell the next one."""
     y = np.array(["a", "a", "b"] * 60)
     X = np.zeros((180, 1))
-    guesses = ew.AdaBoostOLM(ew.LabelMemory(), 1).prequential(X, y)
+    guesses = ew.AdaBoostOLM(ew.LabelMarkovChain(), 1).prequential(X, y)
     assert (guesses[20:] == y[20:]).all()
 
 
 def test_label_memory_by_hand():
     """After context (a, none): one example of b with weight 1, times the first importance 1; counts decay by half."""
-    memory = ew.AdaBoostOLM(ew.LabelMemory(decay=0.5), 1, normalize_importance=True, follow="vote")
+    memory = ew.AdaBoostOLM(ew.LabelMarkovChain(decay=0.5), 1, normalize_importance=True, follow="vote")
     memory.prequential(np.zeros((3, 1)), ["a", "b", "a"])
     counts = memory._ensemble.memory.counts[0]
     none = 2
@@ -101,14 +101,14 @@ def test_label_memory_by_hand():
 def test_label_memory_agrees_with_its_twin():
     """A dictionary of counts by the last two labels; examples without a label (-1) are spoken of and leave no trace."""
     k, decay, rng = 3, 0.7, np.random.default_rng(2)
-    memory, p = make_memory([ew.LabelMemory(decay)], k), np.empty(k)
+    memory, p = make_markov([ew.LabelMarkovChain(decay)], k), np.empty(k)
     counts, recent = defaultdict(lambda: [0.0] * k), (None, None)
     for label, w in zip(rng.integers(-1, k, 200).tolist(), rng.exponential(size=200), strict=True):
         context = next_context(memory, label, k)
-        memory_speaks(memory, 0, context, p)
+        markov_predict_proba(memory, 0, context, p)
         assert p == pytest.approx([(count + 1.0) / (sum(counts[recent]) + k) for count in counts[recent]])
         if label >= 0:
-            memory_learns(memory, 0, context, label, w)
+            markov_update(memory, 0, context, label, w)
             counts[recent] = [decay * count + w * (r == label) for r, count in enumerate(counts[recent])]
             recent = (label, recent[0])
     assert len(counts) == 2 + k * k, "every context came up, and the first two examples had fewer labels before them"
@@ -118,7 +118,7 @@ def test_bad_settings():
     with pytest.raises(ValueError, match="drift='often': 'restart' or None"):
         ew.AdaBoostOLM(drift="often").fit(np.zeros((2, 1)), [0, 1])
     with pytest.raises(ValueError, match=r"decay=1.5: a number in \(0, 1\]"):
-        ew.AdaBoostOLM(ew.LabelMemory(decay=1.5)).fit(np.zeros((2, 1)), [0, 1])
+        ew.AdaBoostOLM(ew.LabelMarkovChain(decay=1.5)).fit(np.zeros((2, 1)), [0, 1])
 
 
 @pytest.mark.plain
@@ -145,7 +145,7 @@ def test_default_learners_for_streams_that_change():
     """Newton steps shrink too soon where a stream changes: the first linear learner takes AdaGrad steps there."""
     still, moving = (ew.AdaBoostOLM(drift=drift)._default_estimator() for drift in (None, "restart"))
     assert [type(learner).__name__ for learner in still] == ["SoftmaxRegression"] * 2 + ["HoeffdingTree"]
-    assert [type(learner).__name__ for learner in moving[:2]] == ["SoftmaxRegression", "LabelMemory"]
+    assert [type(learner).__name__ for learner in moving[:2]] == ["SoftmaxRegression", "LabelMarkovChain"]
     assert still[0].newton > 0
     assert moving[0].newton == 0
     assert moving[2:] == still[1:]

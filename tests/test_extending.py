@@ -17,7 +17,7 @@ import edgewise as ew
 from edgewise import reference
 from edgewise.evaluation.ranking_measures import rank_loss
 from edgewise.loop.custom import NOTHING
-from edgewise.loop.extending import with_own
+from edgewise.loop.extending import specialize
 from edgewise.loop.fingerprint import fingerprint
 from edgewise.loop.online_loop import process_chunk
 from edgewise.reference import RunningMoments
@@ -42,11 +42,11 @@ class Counts(NamedTuple):
 
     seen: np.ndarray
 
-    def speaks(self, i, x, p):
+    def predict_proba(self, i, x, p):
         for r in range(p.size):
             p[r] = share(self.seen[i], r)
 
-    def learns(self, i, x, p, label, w):
+    def update(self, i, x, p, label, w):
         self.seen[i, label] += w
 
 
@@ -256,7 +256,7 @@ def test_no_python_call_per_row():
     # no trees: their forest is enlarged from Python, now and then
     model = OSBoost([NearestCentroid(), LabelShares(), ew.SoftmaxRegression()], 7, chunk_size=1000)
     model.partial_fit(X[:20], y[:20], classes=np.unique(y))
-    theirs = {f.__code__ for f in (Centroids.speaks, Centroids.learns, Smooth.importance, Smooth.learner_weight)}
+    theirs = {f.__code__ for f in (Centroids.predict_proba, Centroids.update, Smooth.importance, Smooth.learner_weight)}
 
     def calls(rows: int) -> int:
         """Calls of Python functions while so many rows are learned."""
@@ -272,7 +272,7 @@ def test_no_python_call_per_row():
         return len(seen)
 
     assert calls(40) == calls(400) > 0
-    loop, _ = with_own(process_chunk, model._ensemble.own)
+    loop, _ = specialize(process_chunk, model._ensemble.own)
     assert loop is not process_chunk
     assert len(loop.nopython_signatures) == 1
 
@@ -288,8 +288,8 @@ class Forgetful(NamedTuple):
 
 
 def test_our_loop_is_left_alone():
-    assert with_own(process_chunk, NOTHING) == (process_chunk, NOTHING)
-    assert with_own(process_chunk, NOTHING._replace(rule=Forgetful()))[0] is not process_chunk
+    assert specialize(process_chunk, NOTHING) == (process_chunk, NOTHING)
+    assert specialize(process_chunk, NOTHING._replace(rule=Forgetful()))[0] is not process_chunk
 
 
 # Code on disk is found by what it computes
@@ -351,7 +351,7 @@ def bad_state(**methods: Any) -> Any:
     class Bad(NamedTuple):
         seen: np.ndarray
 
-    for name, method in ({"speaks": Counts.speaks, "learns": Counts.learns} | methods).items():
+    for name, method in ({"predict_proba": Counts.predict_proba, "update": Counts.update} | methods).items():
         setattr(Bad, name, method)
     return Bad(np.zeros((2, 3)))
 
@@ -378,11 +378,19 @@ def looks_too_far(self, i, x, p, label, w):
 
 
 ERRORS = {
-    "outside the subset": (lambda: bad_state(learns=imports), TypeError, r"Bad\.learns is not in the subset"),
-    "makes an array": (lambda: bad_state(speaks=makes_an_array), TypeError, r"Bad\.speaks is not in the subset"),
-    "no distribution": (lambda: bad_state(speaks=says_too_much), ValueError, r"Bad\.speaks filled p with \[1\. 1\. 1"),
-    "out of range": (lambda: bad_state(learns=looks_too_far), TypeError, r"Bad\.learns failed .*: IndexError"),
-    "no method": (lambda: bad_state(learns=None), TypeError, r"Bad, which Broken\.make\(\) gave, has no method learns"),
+    "outside the subset": (lambda: bad_state(update=imports), TypeError, r"Bad\.update is not in the subset"),
+    "makes an array": (
+        lambda: bad_state(predict_proba=makes_an_array),
+        TypeError,
+        r"Bad\.predict_proba is not in the subset",
+    ),
+    "no distribution": (
+        lambda: bad_state(predict_proba=says_too_much),
+        ValueError,
+        r"Bad\.predict_proba filled p with \[1\. 1\. 1",
+    ),
+    "out of range": (lambda: bad_state(update=looks_too_far), TypeError, r"Bad\.update failed .*: IndexError"),
+    "no method": (lambda: bad_state(update=None), TypeError, r"Bad, which Broken\.make\(\) gave, has no method update"),
     "no tuple": (lambda: [np.zeros(3)], TypeError, r"Broken\.make\(\) gave a list: a NamedTuple of arrays"),
     "no array": (lambda: Counts([1.0]), TypeError, r"gave a list as 'seen': a C-contiguous array of numbers"),
     "objects": (lambda: Counts(np.array([None])), TypeError, r"gave a object array as 'seen'"),
@@ -467,3 +475,16 @@ def test_the_page_shows_the_example_and_what_it_prints(name, capsys):
     assert f"```python\n{source}```" in page
     runpy.run_path(str(path), run_name="__main__")
     assert f"```text\n{capsys.readouterr().out}```" in page
+
+
+@pytest.mark.plain
+def test_methods_may_have_the_names_of_earlier_releases(monkeypatch):
+    old = bad_state(predict_proba=None, update=None)
+    type(old).speaks, type(old).learns = Counts.predict_proba, Counts.update
+    del type(old).predict_proba, type(old).update
+    monkeypatch.setattr(Broken, "state", old)
+    X, y = mixed_stream(20)
+    with pytest.warns(DeprecationWarning, match=r"Bad\.speaks is predict_proba now"):
+        guesses = ew.OzaBoost(Broken(), 2, random_state=1).prequential(X, y)
+    monkeypatch.setattr(Broken, "state", Counts(np.zeros((2, 3))))
+    np.testing.assert_array_equal(ew.OzaBoost(Broken(), 2, random_state=1).prequential(X, y), guesses)

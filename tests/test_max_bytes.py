@@ -10,7 +10,7 @@ import pytest
 
 import edgewise as ew
 from edgewise import reference
-from edgewise.learners.forest.layout import ASLEEP, LEAVES
+from edgewise.learners.forest.layout import DEACTIVATED, LEAVES
 from edgewise.learners.hoeffding_tree import eager_tree
 from edgewise.reference import RunningMoments
 from edgewise.reference.hoeffding_tree import leaves_below, new_leaf
@@ -41,7 +41,7 @@ def sleeping(model: Any) -> int:
     for forest in forests(model):
         live = np.ones(forest.examples.size, bool)
         live[forest.free_leaves[: forest.used[LEAVES]]] = False
-        count += int((forest.examples[live] == ASLEEP).sum())
+        count += int((forest.examples[live] == DEACTIVATED).sum())
     return count
 
 

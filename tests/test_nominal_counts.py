@@ -52,10 +52,12 @@ def check_sums(forest: Any) -> int:
             codes = slice(forest.offset[i, j], last)
             shown = forest.complete[rows] + forest.counts[rows, last]
             np.testing.assert_allclose(forest.counts[rows, codes].sum(axis=1), shown, rtol=1e-9)
-            np.testing.assert_allclose(forest.margin[leaf, codes], forest.counts[rows, codes].sum(axis=0), rtol=1e-9)
-            np.testing.assert_allclose(forest.margin[leaf, last], forest.counts[rows, last].sum(), rtol=1e-9)
+            np.testing.assert_allclose(
+                forest.code_totals[leaf, codes], forest.counts[rows, codes].sum(axis=0), rtol=1e-9
+            )
+            np.testing.assert_allclose(forest.code_totals[leaf, last], forest.counts[rows, last].sum(), rtol=1e-9)
         np.testing.assert_allclose(forest.complete_sum[leaf], forest.complete[rows].sum(), rtol=1e-9)
-        assert forest.gapped[leaf] == (forest.margin[leaf, lasts] > 0.0).any()
+        assert forest.has_missing[leaf] == (forest.code_totals[leaf, lasts] > 0.0).any()
         assert forest.majority[leaf] == forest.class_weight[leaf].argmax()
     return n_rows
 
@@ -80,8 +82,8 @@ def test_sums_are_sums(missing, warm_start, splits):
     (forest,) = model._ensemble.forests
     assert (forest.n_nodes > 1).all()
     assert check_sums(forest) > 10
-    gapped = [bool(forest.gapped[leaf]) for _, leaf in leaves_of(forest)]
-    assert any(gapped) if missing else not any(gapped)
+    has_missing = [bool(forest.has_missing[leaf]) for _, leaf in leaves_of(forest)]
+    assert any(has_missing) if missing else not any(has_missing)
     assert forest.majority.any()
 
 
@@ -89,11 +91,11 @@ def in_sums(model: Any) -> dict[str, Any]:
     """What the first files of format 1 hold of a model: all weight in the sums of features."""
     stored = stored_arrays("Ensemble", model._ensemble)
     (forest,), held = model._ensemble.forests, stored["forest"]
-    held |= {"counts": held["counts"].copy(), "margin": held["margin"].copy()}
+    held |= {"counts": held["counts"].copy(), "code_totals": held["code_totals"].copy()}
     for i, leaf in leaves_of(forest):
         rows, slots = forest.row[leaf][forest.row[leaf] >= 0], sum_slots(forest, i)
         held["counts"][np.ix_(rows, slots)] += forest.complete[rows, None]
-        held["margin"][leaf, slots] += forest.complete_sum[leaf]
+        held["code_totals"][leaf, slots] += forest.complete_sum[leaf]
     del held["complete"], held["complete_sum"]
     return stored
 
@@ -110,7 +112,7 @@ def test_files_with_all_weight_in_sums(missing):
     if not missing:
         np.testing.assert_array_equal(forest.complete, known.complete)
         np.testing.assert_array_equal(forest.counts, known.counts)
-        np.testing.assert_array_equal(forest.margin, known.margin)
+        np.testing.assert_array_equal(forest.code_totals, known.code_totals)
     before = model.predict_proba(stream.table())
     model._ensembles = [restored]
     np.testing.assert_allclose(model.predict_proba(stream.table()), before, rtol=1e-9)

@@ -151,3 +151,8 @@ def test_place_of_the_cache(monkeypatch, tmp_path, chosen):
     else:
         monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     assert compile.cache_folder().parent == tmp_path / ("mine" if chosen else "xdg/edgewise")
+
+
+def test_names_of_earlier_releases_are_kept_with_a_warning():
+    with pytest.warns(DeprecationWarning, match=r"edgewise\.LabelMemory is edgewise\.LabelMarkovChain now"):
+        assert edgewise.LabelMemory is edgewise.LabelMarkovChain

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from edgewise.reference import online_mbbm as reference
 from edgewise.theory import potentials as fast
-from edgewise.theory.losses import cheapest
+from edgewise.theory.losses import argmin_cost
 from edgewise.theory.potential_tables import Potentials, zero_one_potentials
 from tests.test_potentials import as_votes, cost_rows, late_state, states
 
@@ -90,7 +90,7 @@ def test_learners_in_turn_are_judged_as_each_alone(k: int, edge: float) -> None:
             vote = int(label if draw.random() < skill else draw.integers(k))
             vote = vote if i > 1 or first < 0 else first
             counts = tuple(int(count) for count in votes)
-            weight, excess = fast.judged(p, m, label, votes, vote, state)
+            weight, excess = fast.importance_and_excess(p, m, label, votes, vote, state)
             assert weight == pytest.approx(reference.importance(phi, m, label, counts), abs=1e-12)
             costs = [phi(m, label, tuple(c + (l == r) for l, c in enumerate(counts))) for r in (vote, label)]
             assert excess == pytest.approx(costs[0] - costs[1], abs=2e-13)
@@ -148,7 +148,7 @@ def test_rows_left_out_never_change_the_vote(k: int, m: int, seed: int) -> None:
     # A matrix that is 0 was perhaps not even computed.
     assert matrix.any() or all(fast.importance(p, m, r, votes) < 1e-11 for r in range(k))
     costs = np.array([sum(chances[r] * matrix[r, l] for r in range(k)) for l in range(k)])
-    assert fast.cheapest_label(p, m, votes, chances, np.empty(k)) == cheapest(costs)
+    assert fast.cheapest_label(p, m, votes, chances, np.empty(k)) == argmin_cost(costs)
 
 
 @pytest.mark.parametrize("k", [3, 4])

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import edgewise as ew
-from edgewise.learners.given_votes import GivenVotes
+from edgewise.learners.precomputed_votes import PrecomputedVotes
 from edgewise.reference import ranking_losses as reference
 from edgewise.theory.bounds import progress
 from edgewise.theory.ranking_bounds import adaptive_rank_bound
@@ -72,7 +72,7 @@ def test_learners_of_exactly_the_assumed_edge_lose_what_the_potential_says(k, si
     assert start <= math.exp(-(edge**2) * n_learners / 2.0)
     for factor in (1.0, 1.5):
         votes, Y = votes_with_edge(n, k, size, np.full(n_learners, factor * edge), seed=k)
-        model = ew.OnlineBMR(GivenVotes(), n_learners, edge=edge, loss="rank")
+        model = ew.OnlineBMR(PrecomputedVotes(), n_learners, edge=edge, loss="rank")
         lost = losses("rank", model.prequential(votes, Y), Y)
         margin = 3.0 * lost.std() / math.sqrt(n)
         bound = model.bound()
@@ -89,7 +89,7 @@ def test_edges_of_simulated_learners_are_found():
     k, size, n = 5, 2, 4000
     edges = np.array([0.3, 0.0, -0.15, 0.2, 0.1])
     votes, Y = votes_with_edge(n, k, size, edges, seed=3)
-    for model in (ew.OnlineBMR(GivenVotes(), 5, edge=0.1), ew.AdaOLMR(GivenVotes(), 5, random_state=0)):
+    for model in (ew.OnlineBMR(PrecomputedVotes(), 5, edge=0.1), ew.AdaOLMR(PrecomputedVotes(), 5, random_state=0)):
         model.partial_fit(votes, Y)
         np.testing.assert_allclose(model.edges_, edges, rtol=0.0, atol=0.05)
     weights = model.learner_weights_
@@ -103,7 +103,7 @@ def test_theorem_5_corrected_holds_for_experts_and_draws(seed):
     k, size = 4, 1 + seed % 2
     edges = np.full(12, 0.9 / size if seed < 2 else 0.7 / size)
     votes, Y = votes_with_edge(12_000, k, size, edges, seed)
-    model = ew.AdaOLMR(GivenVotes(), 12, random_state=seed)
+    model = ew.AdaOLMR(PrecomputedVotes(), 12, random_state=seed)
     model.partial_fit(votes, Y)
     bound = model.bound()
     assert bound.best_expert == model.expert_losses_[:-1].min()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.learners.given_votes import GivenVotes
+from edgewise.learners.precomputed_votes import PrecomputedVotes
 from tests.label_streams import label_set_stream
 from tests.state import model_state, same
 
@@ -214,7 +214,7 @@ def test_bad_input_is_named_and_leaves_the_model_unchanged(case):
         (lambda: ew.OnlineBMR(vote="loud"), "vote='loud': one of label, set, distribution"),
         (lambda: ew.AdaOLMR(vote=[]), r"vote=\[\]: at least one format"),
         (lambda: ew.AdaOLMR(follow="vote"), "follow='vote': one of draw, mean, best"),
-        (lambda: ew.AdaOLMR([ew.LabelMemory(), EAGER]), "a LabelMemory remembers single labels"),
+        (lambda: ew.AdaOLMR([ew.LabelMarkovChain(), EAGER]), "a LabelMarkovChain remembers single labels"),
         (lambda: ew.AdaOLMR(n_estimators=0), "n_estimators=0"),
     ],
 )
@@ -233,4 +233,4 @@ def test_first_call():
     with pytest.raises(ValueError, match="a name of its own for each of the 5 labels"):
         ew.AdaOLMR().partial_fit(X, Y, labels=["a", "b", "c", "d", "a"])
     with pytest.raises(ValueError, match=r"the vote 5\.0 in row 0, column 1: a whole number below 5"):
-        ew.OnlineBMR(GivenVotes(), 2).partial_fit([[0.0, 5.0]], Y[:1])
+        ew.OnlineBMR(PrecomputedVotes(), 2).partial_fit([[0.0, 5.0]], Y[:1])

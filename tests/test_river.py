@@ -25,7 +25,7 @@ from river import base as river_base
 import edgewise as ew
 import edgewise.river as er
 from edgewise.learners.forest.layout import nodes_below
-from edgewise.learners.label_memory import make_memory
+from edgewise.learners.label_markov_chain import make_markov
 from edgewise.river.late import _with_contexts
 from tests.small_streams import mixed_stream
 from tests.state import model_state, same
@@ -416,7 +416,7 @@ def test_one_output_becomes_two_mirrored():
 
 @pytest.mark.plain
 def test_label_memories_keep_their_contexts():
-    memory = make_memory([ew.LabelMemory()], 2)
+    memory = make_markov([ew.LabelMarkovChain()], 2)
     rng = np.random.default_rng(0)
     memory.counts[:] = rng.random(memory.counts.shape)
     memory.recent[:] = [1, 2]

@@ -62,14 +62,14 @@ def test_initial_potential_is_the_recursion(k, n_learners, edge):
 def test_online_mbbm_reaches_the_rate_of_theorem_2(k, n_learners, edge):
     """With the edge known exactly the bound (6) holds with equality in the mean; with twice the edge, strictly."""
     from edgewise import OnlineMBBM
-    from edgewise.learners.given_votes import GivenVotes
+    from edgewise.learners.precomputed_votes import PrecomputedVotes
 
     n = 8_000
     rate = asymptotic_error(k, n_learners, edge)
     margin = 3.0 * math.sqrt(rate * (1.0 - rate) / n)
     for factor in (1, 2):
         y, votes = draw_votes(k, n_learners, factor * edge, n, seed=k)
-        model = OnlineMBBM(GivenVotes(), n_learners, edge=edge, vote="argmax", random_state=0)
+        model = OnlineMBBM(PrecomputedVotes(), n_learners, edge=edge, vote="argmax", random_state=0)
         trace = model.trace(votes.astype(float), y, classes=np.arange(k))
         assert np.array_equal(trace.votes, votes)
         assert np.array_equal(trace.guesses, counted(votes, k).argmax(axis=1))
@@ -85,10 +85,10 @@ def test_online_mbbm_reaches_the_rate_of_theorem_2(k, n_learners, edge):
 @pytest.mark.parametrize(("k", "n_learners", "edge"), [(2, 6, 0.2), (3, 5, 0.1), (4, 4, 0.3)])
 def test_online_mbbm_on_given_votes_is_algorithm_1(k, n_learners, edge):
     from edgewise import OnlineMBBM
-    from edgewise.learners.given_votes import GivenVotes
+    from edgewise.learners.precomputed_votes import PrecomputedVotes
 
     y, votes = draw_votes(k, n_learners, edge, 120, seed=7)
-    model = OnlineMBBM(GivenVotes(), n_learners, edge=edge, vote="argmax", random_state=0)
+    model = OnlineMBBM(PrecomputedVotes(), n_learners, edge=edge, vote="argmax", random_state=0)
     trace = model.trace(votes.astype(float), y, classes=np.arange(k))
     scripts = [Scripted(k, votes[:, i].tolist()) for i in range(n_learners)]
     booster = reference.OnlineMBBM(k, scripts, RunningMoments(0), edge=edge, vote="argmax")
@@ -99,13 +99,13 @@ def test_online_mbbm_on_given_votes_is_algorithm_1(k, n_learners, edge):
 def adaptive_run():
     """AdaBoost.OLM over learners of known edge: its trace, the labels and the votes."""
     from edgewise import AdaBoostOLM
-    from edgewise.learners.given_votes import GivenVotes
+    from edgewise.learners.precomputed_votes import PrecomputedVotes
 
     k, edges, n = 3, (0.5, 0.05, 0.3, 0.0, 0.4, 0.2), 6_000
     y, votes = draw_votes(k, len(edges), 0.0, n, seed=11)
     rng = np.random.default_rng(12)
     votes = np.where(rng.random(votes.shape) < np.array(edges), y[:, None], votes)
-    model = AdaBoostOLM.preset("paper", estimator=GivenVotes(), n_estimators=len(edges), random_state=5)
+    model = AdaBoostOLM.preset("paper", estimator=PrecomputedVotes(), n_estimators=len(edges), random_state=5)
     trace = model.trace(votes.astype(float), y, classes=np.arange(k))
     return k, edges, y, votes, model, trace
 

@@ -14,7 +14,7 @@ from sklearn.linear_model import Perceptron
 
 import edgewise as ew
 from edgewise import reference
-from edgewise.learners.given_votes import GivenVotes
+from edgewise.learners.precomputed_votes import PrecomputedVotes
 from edgewise.persist.archive import ModelFileError
 from edgewise.reference import RunningMoments
 from edgewise.reference.adaboost_olm import draw_expert, hedge_weights, weighted_vote
@@ -171,7 +171,9 @@ def test_a_learner_alone_is_followed_where_the_others_disturb():
     votes = rng.integers(0, 4, (1000, 8)).astype(float)
     votes[:, 4] = np.where(rng.random(1000) < 0.95, y, votes[:, 4])
     settings = {"vote": "argmax", "random_state": 1}
-    off, on = (ew.AdaBoostOLM(GivenVotes(), 8, **settings, **more).partial_fit(votes, y) for more in ({}, SINGLES))
+    off, on = (
+        ew.AdaBoostOLM(PrecomputedVotes(), 8, **settings, **more).partial_fit(votes, y) for more in ({}, SINGLES)
+    )
     assert on.expert_mistakes_.argmin() == 8 + 4
     assert on.expert_weights_[12] > 0.5
     assert on.mistakes_ < off.mistakes_
@@ -247,7 +249,9 @@ def test_hedge_keeps_up_with_the_best_of_all_experts(seed):
         y = rng.integers(0, k, rows)
         right = rng.random((rows, n)) < rng.uniform(0.0, 1.0, n)
         votes = np.where(right, y[:, None], rng.integers(0, k, (rows, n)))
-        model = ew.AdaBoostOLM(GivenVotes(), n, vote="argmax", weight_range=(-2.0, 2.0), first_weight=0.0, **SINGLES)
+        model = ew.AdaBoostOLM(
+            PrecomputedVotes(), n, vote="argmax", weight_range=(-2.0, 2.0), first_weight=0.0, **SINGLES
+        )
         history = model.trace(votes.astype(float), y, classes=np.arange(k))
         wrong = history.expert_labels != y[:, None]
         weights = np.exp(history.expert_losses.min(axis=1, keepdims=True) - history.expert_losses)

@@ -32,7 +32,7 @@ LEARNERS = {
     "ConvolutionNetwork",
     "DenseNetwork",
     "HoeffdingTree",
-    "LabelMemory",
+    "LabelMarkovChain",
     "RegressionTree",
     "RidgeRegression",
     "SoftmaxRegression",

@@ -56,7 +56,7 @@ def fill(forest: Forest, X: np.ndarray, codes: np.ndarray, y: np.ndarray, w: np.
                 forest.counts[r, first + v] = w[of & (codes[:, j] == v)].sum()
             forest.counts[r, last] = w[of & (codes[:, j] >= 0)].sum()
     forest.n_rows[0] = len(np.unique(y))
-    forest.tally[0, SEEN] = w.sum()
+    forest.leaf_counters[0, SEEN] = w.sum()
 
 
 def random_leaf(seed: int) -> Forest:
@@ -95,7 +95,7 @@ def random_leaf(seed: int) -> Forest:
         at = (rng.random((k, M)) < 0.2) & (forest.gauss[:, WEIGHT, :M] > 0.0)
         forest.gauss[:, MEAN, :M][at] = forest.gauss[:, LOW, :M][at]
     if rng.random() < 0.3:
-        forest.tally[0, SEEN] *= rng.uniform(0.01, 1.0)
+        forest.leaf_counters[0, SEEN] *= rng.uniform(0.01, 1.0)
     if rng.random() < 0.3:
         forest.class_weight[0] *= rng.uniform(0.5, 3.0)
     return forest
@@ -118,12 +118,12 @@ def plain_rows(forest: Forest, m: int = M, c: int = C) -> dict[int, Any]:
 
 
 def leaf_weight(forest: Forest) -> float:
-    return float(forest.class_weight[0].sum() if forest.warm[0] else forest.tally[0, SEEN])
+    return float(forest.class_weight[0].sum() if forest.warm[0] else forest.leaf_counters[0, SEEN])
 
 
 def search_all(forest: Forest, m: int = M, c: int = C) -> tuple[int, float]:
     """Feature and threshold or code by looking at every candidate; (-1, 0) if the leaf should not split yet."""
-    seen, confidence = float(forest.tally[0, SEEN]), float(forest.log_confidence[0])
+    seen, confidence = float(forest.leaf_counters[0, SEEN]), float(forest.log_confidence[0])
     bound = split_search.hoeffding_bound(int(forest.n_rows[0]), confidence, seen)
     kind = "binary" if forest.binary[0] else "multiway"
     rows = plain_rows(forest, m, c)
@@ -148,7 +148,7 @@ def plain(function: Any) -> Any:
 
 
 def decide(forest: Forest, m: int = M, c: int = C) -> tuple[int, float]:
-    feature, where = splitting.best_split(forest, 0, 0, m, c, splitting.make_split_room(forest))
+    feature, where = splitting.best_split(forest, 0, 0, m, c, splitting.make_split_workspace(forest))
     return int(feature), float(where)
 
 
@@ -177,7 +177,7 @@ def test_chains_of_ties_keep_their_order():
         y = np.concatenate([[0, 1, 2], rng.integers(0, 3, 20)])
         fill(forest, np.repeat(rng.normal(size=(23, 1)) + y[:, None], m, axis=1), np.zeros((23, 0)), y, np.ones(23))
         forest.gauss[:, MEAN, :m] *= 1.0 + 3e-12 * rng.normal(size=(3, m))
-        room = splitting.make_split_room(forest)
+        room = splitting.make_split_workspace(forest)
         n = splitting.sum_up(forest.gauss, forest.row[0], m, room)
         room.guesses[:] = math.inf
         found = [merits.numeric_merit(forest.gauss, room, n, j, 23.0, -math.inf) for j in range(m)]
@@ -247,7 +247,9 @@ def test_the_gap_is_exact_where_it_decides():
             compared += 1
             for hair in (-1e-9, 1e-9):
                 bound = (best - second) * (1.0 + hair)
-                forest.log_confidence[0] = 2.0 * forest.tally[0, SEEN] * (bound / math.log2(forest.n_rows[0])) ** 2
+                forest.log_confidence[0] = (
+                    2.0 * forest.leaf_counters[0, SEEN] * (bound / math.log2(forest.n_rows[0])) ** 2
+                )
                 forest.tie[0] = 0.0
                 assert (decide(forest, M, 0)[0] >= 0) == (hair < 0.0), seed
     assert compared > 30
@@ -258,10 +260,10 @@ def test_guesses_hold_the_merits_between_them():
     closest = math.inf
     for seed in range(600 if splitting_is_compiled() else 60):
         forest = random_leaf(seed)
-        room = splitting.make_split_room(forest)
+        room = splitting.make_split_workspace(forest)
         mass = leaf_weight(forest)
         n = splitting.sum_up(forest.gauss, forest.row[0], M, room)
-        splitting.guess_merits(forest, 0, M, C, n, mass, room)
+        splitting.bound_merits(forest, 0, M, C, n, mass, room)
         for j in range(M):
             error = guessing.NUMERIC_ERROR * room.totals[j] / mass * merits.BITS
             found = merits_of(forest, j, split_search.thresholds)
@@ -342,7 +344,7 @@ def test_few_thresholds_are_worked_out(monkeypatch, tie, share):
         y = np.arange(80) % 8
         X = rng.normal(size=(80, 12)) + 0.5 * rng.normal(size=(8, 12))[y]
         fill(forest, X, np.zeros((80, 0)), y, np.ones(80))
-        found = plain(splitting.best_split)(forest, 0, 0, 12, 0, splitting.make_split_room(forest))
+        found = plain(splitting.best_split)(forest, 0, 0, 12, 0, splitting.make_split_workspace(forest))
         assert (found[0] >= 0) == (tie == 1.0)
         all_candidates += 12 * merits.THRESHOLDS * 8
     assert (len(asked) > 0) == (tie == 1.0)
@@ -358,7 +360,7 @@ def test_one_bit_is_the_most_that_two_branches_tell():
         fill(forest, y[:, None] + 0.0, np.zeros((30, 0)), y, np.full(30, weight))
         bound = math.sqrt(math.log(1e7) / (2.0 * 30.0 * weight))
         assert (bound < 1.0) == splits
-        room = splitting.make_split_room(forest)
+        room = splitting.make_split_workspace(forest)
         room.most[0] = 5.0  # a mark that a guess would write over
         assert (splitting.best_split(forest, 0, 0, 1, 0, room)[0] == 0) == splits
         assert (room.most[0] == 5.0) != splits

@@ -16,7 +16,7 @@ from sklearn.linear_model import Perceptron
 
 import edgewise as ew
 from edgewise.loop import pipeline
-from edgewise.loop.pipeline import blocks, flow, n_threads
+from edgewise.loop.pipeline import blocks, n_threads, run_tasks
 from edgewise.persist.archive import ModelFileError, read_archive
 from edgewise.theory.potential_tables import shared_out, zero_one_potentials
 from edgewise.theory.potentials import importance
@@ -28,7 +28,7 @@ from tests.test_saving import rewritten
 
 FULL = [name for name in ONLINE if name not in BANDITS]
 N = 9  # not a multiple of any number of blocks
-LABEL_MEMORY = [ew.SoftmaxRegression(), ew.LabelMemory(), ew.HoeffdingTree(5, 0.3, 0.9)]
+LABEL_MEMORY = [ew.SoftmaxRegression(), ew.LabelMarkovChain(), ew.HoeffdingTree(5, 0.3, 0.9)]
 # Every kind of learner, vote and rule that blocks may treat otherwise than a single list of trees.
 OTHERS = {
     "defaults": lambda **kw: ew.AdaBoostOLM(None, N, random_state=1, **kw),
@@ -313,7 +313,7 @@ def test_no_chunk_overtakes_another(threads, n_blocks):
     done, ends, under_way, most = [0] * n_blocks, [], [0], [0]
     lock = threading.Lock()
 
-    def passage(c):
+    def task(c):
         with lock:
             under_way[0] += 1
             most[0] = max(most[0], under_way[0])
@@ -327,7 +327,7 @@ def test_no_chunk_overtakes_another(threads, n_blocks):
         with lock:
             under_way[0] -= 1
 
-    flow(map(passage, range(40)), threads, in_order=True)
+    run_tasks(map(task, range(40)), threads, in_order=True)
     assert ends == list(range(40))
     assert most[0] <= (1 if threads == 1 else 2 * threads)
 
@@ -338,7 +338,7 @@ def test_chunks_are_under_way_at_once(in_order):
     """Two steps wait for each other: one thread alone would wait for ever."""
     together = threading.Barrier(2, timeout=30)
 
-    def passage(c):
+    def task(c):
         if c == 1:
             together.wait()
         yield
@@ -346,14 +346,14 @@ def test_chunks_are_under_way_at_once(in_order):
             together.wait()
         yield
 
-    flow(map(passage, range(6)), 2, in_order)
+    run_tasks(map(task, range(6)), 2, in_order)
 
 
 @pytest.mark.plain
 def test_chunks_that_leave_nothing_behind_may_overtake_and_stay_few():
     lock, under_way, most = threading.Lock(), [0], [0]
 
-    def passage(c):
+    def task(c):
         with lock:
             under_way[0] += 1
             most[0] = max(most[0], under_way[0])
@@ -362,7 +362,7 @@ def test_chunks_that_leave_nothing_behind_may_overtake_and_stay_few():
             under_way[0] -= 1
 
     made = []
-    flow((made.append(c) or passage(c) for c in range(100)), 3, in_order=False)
+    run_tasks((made.append(c) or task(c) for c in range(100)), 3, in_order=False)
     assert made == list(range(100))
     assert under_way[0] == 0
     assert most[0] <= 3
@@ -374,7 +374,7 @@ def test_chunks_that_leave_nothing_behind_may_overtake_and_stay_few():
 def test_an_error_ends_all(threads, in_order):
     started = []
 
-    def passage(c):
+    def task(c):
         started.append(c)
         yield
         if c == 7:
@@ -384,7 +384,7 @@ def test_an_error_ends_all(threads, in_order):
 
     before = threading.active_count()
     with pytest.raises(KeyError, match="chunk 7"):
-        flow(map(passage, range(1000)), threads, in_order)
+        run_tasks(map(task, range(1000)), threads, in_order)
     assert len(started) < 40
     assert threading.active_count() == before
 
@@ -471,7 +471,7 @@ def test_an_interruption_while_threads_start_leaves_none_at_work(monkeypatch):
         time.sleep(0.02)
         raise KeyboardInterrupt
 
-    def passage(chunk):
+    def task(chunk):
         for _ in range(3):
             time.sleep(0.003)
             done.append(chunk)
@@ -480,7 +480,7 @@ def test_an_interruption_while_threads_start_leaves_none_at_work(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            flow(map(passage, range(100)), 2, True)
+            run_tasks(map(task, range(100)), 2, True)
     assert 0 < len(done) < 300
     assert not at_work()
 
@@ -495,7 +495,7 @@ def test_an_interruption_while_threads_are_waited_for_leaves_none_at_work(monkey
             raise interruptions.pop()
         join(thread)
 
-    def passage(chunk):
+    def task(chunk):
         if threading.current_thread() is threading.main_thread():
             time.sleep(0.1)
             raise ArithmeticError("this comes first")
@@ -506,7 +506,7 @@ def test_an_interruption_while_threads_are_waited_for_leaves_none_at_work(monkey
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "join", interrupted)
         with pytest.raises(ArithmeticError, match="this comes first"):
-            flow(map(passage, range(9)), 2, False)
+            run_tasks(map(task, range(9)), 2, False)
     assert not interruptions
     assert len(done) == 1
     assert not at_work()

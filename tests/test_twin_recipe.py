@@ -820,7 +820,7 @@ def test_calibration_by_hand():
 @given(state=states, log_factor=st.floats(-2.0, 2.0))
 def test_the_factor_descends_the_log_loss(state, log_factor):
     """Its slope is the derivative of -log softmax(e^u s)(y) in u."""
-    from edgewise.loop.calibration import LOG_FACTOR, SQUARES, learn_sharpness, sharpen
+    from edgewise.loop.calibration import LOG_FACTOR, SQUARES, apply_temperature, learn_temperature
 
     scores, label, _ = state
 
@@ -828,13 +828,13 @@ def test_the_factor_descends_the_log_loss(state, log_factor):
         return -math.log(max(olm.softmax([math.exp(u) * s for s in scores])[label], 1e-300))
 
     slope = (loss(log_factor + 1e-5) - loss(log_factor - 1e-5)) / 2e-5
-    sharpness, said = np.array([[log_factor], [0.0]]), np.array(scores)
-    sharpen(sharpness, said)
+    temperature, said = np.array([[log_factor], [0.0]]), np.array(scores)
+    apply_temperature(temperature, said)
     np.testing.assert_allclose(said, np.exp(log_factor) * np.array(scores), rtol=1e-12)
-    learn_sharpness(sharpness, said, label, 1.0, np.zeros(len(scores)))
-    assert math.sqrt(sharpness[SQUARES, 0]) == pytest.approx(abs(slope), rel=1e-4, abs=1e-6)
+    learn_temperature(temperature, said, label, 1.0, np.zeros(len(scores)))
+    assert math.sqrt(temperature[SQUARES, 0]) == pytest.approx(abs(slope), rel=1e-4, abs=1e-6)
     if abs(slope) > 1e-6:
-        assert sharpness[LOG_FACTOR, 0] == pytest.approx(log_factor - math.copysign(0.2, slope))
+        assert temperature[LOG_FACTOR, 0] == pytest.approx(log_factor - math.copysign(0.2, slope))
 
 
 def test_calibration_changes_no_guess():
@@ -850,7 +850,7 @@ def test_calibration_changes_no_guess():
     for plain, calibrated in zip(found[0][:2], found[1][:2], strict=True):
         np.testing.assert_array_equal(plain, calibrated)
     apart = [logs[:, 1:] - logs[:, :1] for *_, logs in found]
-    factor = math.exp(model._ensemble.committee.sharpness[0, 0])
+    factor = math.exp(model._ensemble.committee.temperature[0, 0])
     assert factor != pytest.approx(1.0)
     np.testing.assert_allclose(apart[1], factor * apart[0], rtol=1e-7, atol=1e-9)
 

@@ -30,7 +30,7 @@ from benchmarks.shared.grid import figure, grid, update, with_table
 from benchmarks.shared.measuring import TOP, found, in_alternation, write
 from benchmarks.shared.streams import stream
 from edgewise.kernels import compile
-from edgewise.learners.linear import linear_learns, linear_speaks, make_bank
+from edgewise.learners.linear import linear_update, make_bank, softmax_predict_proba
 
 sys.path.insert(0, str(TOP / "examples"))
 
@@ -52,13 +52,13 @@ class OwnBank(NamedTuple):
     inputs: np.ndarray
     slopes: np.ndarray
 
-    def speaks(self, i, x, p):
-        linear_speaks(self, i, x.numeric, x.nominal, x.means, x.variances, self.inputs, p)
+    def predict_proba(self, i, x, p):
+        softmax_predict_proba(self, i, x.numeric, x.nominal, x.means, x.variances, self.inputs, p)
 
-    def learns(self, i, x, p, label, w):
+    def update(self, i, x, p, label, w):
         for r in range(p.size):
             self.slopes[r] = w * (p[r] - (1.0 if r == label else 0.0))
-        linear_learns(self, i, x.nominal, self.slopes, self.inputs)
+        linear_update(self, i, x.nominal, self.slopes, self.inputs)
 
 
 class OwnSoftmaxRegression(ew.WeakLearner):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from typing import Any
 
 __version__ = "0.1.0"
@@ -26,7 +27,7 @@ _HOMES = {
     "DenseNetwork": "edgewise.neural.weak_networks",
     "HoeffdingForest": "edgewise.models.baselines",
     "HoeffdingTree": "edgewise.learners.hoeffding_tree",
-    "LabelMemory": "edgewise.learners.label_memory",
+    "LabelMarkovChain": "edgewise.learners.label_markov_chain",
     "LogUniform": "edgewise.learners.ranges",
     "ModelFileError": "edgewise.persist.archive",
     "OneVsAllOLM": "edgewise.models.adaboost_olm",
@@ -56,10 +57,16 @@ _HOMES = {
     "watch": "edgewise.evaluation.prequential",
 }
 
+# Names of earlier releases, kept for one more.
+_RENAMED = {"LabelMemory": "LabelMarkovChain"}
+
 __all__ = ["__version__", *sorted(_HOMES)]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _RENAMED:
+        warnings.warn(f"edgewise.{name} is edgewise.{_RENAMED[name]} now", DeprecationWarning, stacklevel=2)
+        return __getattr__(_RENAMED[name])
     if name not in _HOMES:
         raise AttributeError(f"module 'edgewise' has no attribute {name!r}")
     module = importlib.import_module(_HOMES[name])

@@ -15,7 +15,7 @@ from edgewise.batch.inputs import Examples, check_whole, in_columns, read_exampl
 from edgewise.batch.weak_learners import CostTree, WeakLearners, encoded, votes
 from edgewise.data.table import Table
 from edgewise.parameters import Saveable
-from edgewise.theory.cost_matrices import add_votes, lead, tally
+from edgewise.theory.cost_matrices import add_votes, lead, leaf_counters
 
 # Leaves of the default learner: on most sets the error falls little beyond (docs/batch.md, error by leaves).
 DEFAULT_LEAVES = 32
@@ -51,7 +51,7 @@ class Training:
         """A new weak learner for these costs, not yet part of the vote."""
         learner = self._weak.fit(self._rows, costs)
         voted = votes(learner, self._rows, *self.scores.shape)
-        return Round(learner, voted, *tally(costs, self.labels, voted))
+        return Round(learner, voted, *leaf_counters(costs, self.labels, voted))
 
     def add(self, asked: Round, edge: float, weight: float) -> None:
         """Let the learner vote with this weight."""

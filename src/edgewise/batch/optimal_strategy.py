@@ -28,10 +28,10 @@ from edgewise.batch.booster import BatchBooster, Training
 from edgewise.parameters import with_parameters
 from edgewise.theory.cost_matrices import (
     first_costs,
+    leaf_counters,
     pairwise_step,
     potential_mass,
     prescribed_costs,
-    tally,
     zero_one_costs,
 )
 from edgewise.theory.exponential_potential import best_weight, kappa
@@ -177,7 +177,7 @@ class _Exponential:
 
     def _mass(self) -> float:
         """Weighted sum over examples and wrong labels of exp(f_l - f_y), up to the scale."""
-        _, right, _, _, _ = tally(self._pairwise, self.labels, self.labels)
+        _, right, _, _, _ = leaf_counters(self._pairwise, self.labels, self.labels)
         return -right
 
 

@@ -23,7 +23,7 @@ from edgewise.evaluation.runs import RankingRun, StreamRun
 
 if TYPE_CHECKING:  # a race needs none of it
     from edgewise.reproduction.results import Cell, Reproduction
-    from edgewise.reproduction.running import Finished, Plan, Run
+    from edgewise.reproduction.running import BoosterConfig, Finished, Run
 
 REDRAWN = 0.5  # seconds between two pictures of a reproduction's table
 
@@ -254,7 +254,7 @@ class ReproductionProgress:
     def _left(self) -> str:
         return describe_time(self._run.seconds_left(self._workers))
 
-    def _draw(self, plan: Plan) -> None:
+    def _draw(self, plan: BoosterConfig) -> None:
         from edgewise.reproduction.results import reproduction_of
         from edgewise.reproduction.tables import by_measure
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from edgewise.kernels.compile import inlined, noinline
 from edgewise.kernels.state import state
-from edgewise.learners.newton import Newton, make_newton, newton_learns, newton_logits, newton_with_inputs
-from edgewise.learners.products import Products, make_products, products_learn, products_speak
+from edgewise.learners.newton import Newton, make_newton, newton_logits, newton_update, newton_with_inputs
+from edgewise.learners.products import Products, add_product_logits, make_products, products_update
 from edgewise.parameters import Parameterized
 from edgewise.theory.losses import softmax
 
@@ -173,18 +173,18 @@ def linear_logits(bank, i, numeric, nominal, means, variances, inputs, present, 
             if nominal[c] >= 0:
                 logit += bank.weights[i, r, bank.offset[c] + nominal[c]]
         logits[r] = logit
-    products_speak(bank.products, i, bank.clip[i], inputs, nominal, logits)
+    add_product_logits(bank.products, i, bank.clip[i], inputs, nominal, logits)
 
 
 @noinline
-def linear_speaks(bank, i, numeric, nominal, means, variances, inputs, present, p):
+def softmax_predict_proba(bank, i, numeric, nominal, means, variances, inputs, present, p):
     """Fill p with the probabilities of a `SoftmaxRegression`."""
     linear_logits(bank, i, numeric, nominal, means, variances, inputs, present, p)
     softmax(p, p)
 
 
 @noinline
-def binary_speaks(bank, i, numeric, nominal, means, variances, inputs, present, chances, p):
+def binary_predict_proba(bank, i, numeric, nominal, means, variances, inputs, present, chances, p):
     """Fill `chances` with a `BinaryRelevance`'s probabilities that labels are relevant, and p with their shares."""
     linear_logits(bank, i, numeric, nominal, means, variances, inputs, present, p)
     total = 0.0
@@ -196,10 +196,10 @@ def binary_speaks(bank, i, numeric, nominal, means, variances, inputs, present, 
 
 
 @noinline
-def linear_learns(bank, i, nominal, slopes, w, inputs, present):
+def linear_update(bank, i, nominal, slopes, w, inputs, present):
     """A step of linear learner i on the example of weight w it has just spoken of; `slopes` are those of its logits."""
     if bank.newton.slot[i] >= 0:
-        newton_learns(bank, i, slopes, w, present)
+        newton_update(bank, i, slopes, w, present)
         return
     n = inputs.size
     step = bank.step[i]
@@ -215,4 +215,4 @@ def linear_learns(bank, i, nominal, slopes, w, inputs, present):
                 e = bank.offset[c] + nominal[c]
                 squares[e] += g * g
                 weights[e] -= step * g / math.sqrt(squares[e]) if squares[e] > 0.0 else 0.0
-    products_learn(bank.products, i, step, bank.clip[i], inputs, nominal, slopes)
+    products_update(bank.products, i, step, bank.clip[i], inputs, nominal, slopes)

@@ -166,7 +166,7 @@ def give_places(bank, i, present):
 
 
 @noinline
-def newton_learns(bank, i, slopes, w, present):
+def newton_update(bank, i, slopes, w, present):
     """A step of linear learner i on the example of weight w it has just spoken of; `slopes` are those of its logits."""
     newton, slot, gain = bank.newton, bank.newton.slot[i], present.gain
     newton.told[slot, 0] += 1.0
@@ -189,7 +189,7 @@ def newton_learns(bank, i, slopes, w, present):
             for a in range(used):
                 gain[a] += row[a] * value
         else:
-            adagrad_learns(bank, i, present.at[j], present.value[j], slopes)
+            adagrad_update(bank, i, present.at[j], present.value[j], slopes)
     spread = 0.0
     for j in range(present.number[0]):
         rank = rank_of(bank, i, present.at[j])
@@ -214,7 +214,7 @@ def newton_learns(bank, i, slopes, w, present):
 
 
 @inlined
-def adagrad_learns(bank, i, at, value, slopes):
+def adagrad_update(bank, i, at, value, slopes):
     """One AdaGrad step of an input that takes no Newton steps."""
     for r in range(slopes.size):
         slope = slopes[r] * value

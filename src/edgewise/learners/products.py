@@ -109,7 +109,7 @@ def product(products, j, clip, inputs, nominal):
 
 
 @inlined
-def products_speak(products, i, clip, inputs, nominal, logits):
+def add_product_logits(products, i, clip, inputs, nominal, logits):
     """Add what the products of linear learner i say to its scores."""
     for j in range(products.n_pairs[i]):
         at, value = product(products, j, clip, inputs, nominal)
@@ -120,7 +120,7 @@ def products_speak(products, i, clip, inputs, nominal, logits):
 
 
 @inlined
-def products_learn(products, i, step, clip, inputs, nominal, slopes):
+def products_update(products, i, step, clip, inputs, nominal, slopes):
     """One AdaGrad step of the products of linear learner i; `slopes` are those of its scores."""
     for j in range(products.n_pairs[i]):
         at, value = product(products, j, clip, inputs, nominal)

@@ -127,7 +127,7 @@ def ridge_learns(bank, i, target, said, w, inputs, gain):
 
 
 @entry_point
-def ridge_plays(bank, i, rows, targets, averaged, inputs, gain, out):
+def process_ridge(bank, i, rows, targets, averaged, inputs, gain, out):
     """Linear learner i speaks of every row, and learns those of weight above 0; `out` has what it said.
 
     `averaged` lets it speak with the mean of its coefficients over all rounds, line 16 of Algorithm 1.

@@ -25,8 +25,8 @@ class WeakLearner(Parameterized):
     A state is a NamedTuple of arrays, the first axis of which is the learner. Its class has two methods in the subset
     of Python that Numba compiles; they may not make arrays:
 
-    `speaks(self, i, x, p)` fills p with learner i's distribution over the labels, for the `Example` x.
-    `learns(self, i, x, p, label, w)` teaches learner i that x, of which it has just said p, has this label, with
+    `predict_proba(self, i, x, p)` fills p with learner i's distribution over the labels, for the `Example` x.
+    `update(self, i, x, p, label, w)` teaches learner i that x, of which it has just said p, has this label, with
     importance w > 0.
     """
 

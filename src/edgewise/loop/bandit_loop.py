@@ -9,8 +9,8 @@
         learner weights and expert weights move
 
 What is learned in a round needs the guess of all learners together, so rounds and learners cannot be exchanged as in
-`online_loop`: all vote, then all learn, round by round. What was voted is kept (`Cast`), and learning looks at nothing
-else of the time of voting, so that it may come later.
+`online_loop`: all vote, then all learn, round by round. What was voted is kept (`RoundRecord`), and learning looks
+at nothing else of the time of voting, so that it may come later.
 
 | rule      | booster                 | cost from            | learner weight              | file                |
 |-----------|-------------------------|----------------------|-----------------------------|---------------------|
@@ -29,10 +29,10 @@ import numpy as np
 
 from edgewise.kernels.compile import entry_point, inlined
 from edgewise.kernels.state import state
-from edgewise.learners.forest.layout import enlarged, has_room, room_needed
+from edgewise.learners.forest.layout import capacity_demand, enlarged, has_capacity
 from edgewise.learners.forest.statistics import count_moments
-from edgewise.loop.extending import with_own
-from edgewise.loop.learning import learner_learns, learner_returns, learner_speaks
+from edgewise.loop.extending import specialize
+from edgewise.loop.learning import learner_predict, learner_revisit, learner_update
 from edgewise.loop.rules.ada_bandit import estimate_logistic_costs, move_weight, relative_importance
 from edgewise.loop.rules.bandit_bbm import estimate_potential_costs
 from edgewise.loop.rules.votes import add_vote, cheapest_vote
@@ -44,8 +44,8 @@ from edgewise.loop.state import (
     PROBABILITY,
     Chunk,
     Ensemble,
-    Knowledge,
-    make_scratch,
+    LearnerStates,
+    make_workspace,
 )
 from edgewise.theory.bandit_estimates import (
     estimate,
@@ -54,7 +54,7 @@ from edgewise.theory.bandit_estimates import (
     tamed,
     taught_label,
 )
-from edgewise.theory.experts import BEST, DRAW, blend, drawn, expert_weights, heaviest, voted
+from edgewise.theory.experts import BEST, DRAW, add_to_hedge_mean, argmax, expert_weights, sample_index, voted
 
 # Parts of a round, to be added: vote and explore, learn what was cast, and note the scores behind the guess.
 VOTING, LEARNING, SCORING = 1, 2, 4
@@ -64,7 +64,7 @@ OF_HEDGE, OF_EXPLORATION, OF_TIES = 0, 1, 2
 
 
 @state
-class BanditPlan(NamedTuple):
+class BanditConfig(NamedTuple):
     """Which bandit booster this is."""
 
     n_labels: int
@@ -85,7 +85,7 @@ class BanditPlan(NamedTuple):
 
 
 @state
-class Cast(NamedTuple):
+class RoundRecord(NamedTuple):
     """What was cast in each round, by row: all that learning needs to know of the time of voting."""
 
     votes: np.ndarray  # [n, N]
@@ -115,9 +115,9 @@ class Room(NamedTuple):
     weights: np.ndarray
 
 
-def make_cast(plan: Any, n: int, n_learners: int, rates: np.ndarray, uniforms: np.ndarray) -> Cast:
+def make_record(plan: Any, n: int, n_learners: int, rates: np.ndarray, uniforms: np.ndarray) -> RoundRecord:
     k = plan.n_labels
-    return Cast(
+    return RoundRecord(
         np.zeros((n, n_learners), np.int32),
         np.zeros((n, n_learners, k if plan.vote == PROBABILITY else 0)),
         np.zeros((n, n_learners)),
@@ -142,18 +142,18 @@ def note_moments(forest, means, variances):
 
 
 @entry_point
-def vote_in_round(plan, learners, committee, potentials, known, chunk, t, in_scores, cast, s, room):
+def vote_in_round(plan, learners, committee, potentials, states, chunk, t, in_scores, cast, s, work):
     """Lines 5 to 8 of Algorithm 1: votes, experts and the guess of round t."""
     n_learners, k = learners.kind.size, plan.n_labels
-    scores, mean = room.scores, cast.mean[t]
+    scores, mean = work.scores, cast.mean[t]
     for l in range(k):
         scores[l] = 0.0
         mean[l] = 0.0
-    note_moments(known.forest, chunk.means[t], chunk.variances[t])
+    note_moments(states.forest, chunk.means[t], chunk.variances[t])
     for i in range(n_learners):
         alpha = committee.weight[i]
         cast.weights[t, i] = alpha
-        vote = learner_speaks(learners, known, i, chunk, t, plan.vote != ARGMAX, s)
+        vote = learner_predict(learners, states, i, chunk, t, plan.vote != ARGMAX, s)
         if plan.vote == COST:
             vote = cheapest_vote(plan, potentials, scores, n_learners - 1 - i, s)
         cast.votes[t, i] = vote
@@ -161,9 +161,9 @@ def vote_in_round(plan, learners, committee, potentials, known, chunk, t, in_sco
             for l in range(k):
                 cast.shares[t, i, l] = s.p[l]
         add_vote(plan, scores, vote, s.p, alpha)
-        cast.experts[t, i] = heaviest(scores)
+        cast.experts[t, i] = argmax(scores)
         if in_scores and plan.rule == GRADIENT:
-            blend(i == 0, committee.mistakes[i], scores, mean, room.total)
+            add_to_hedge_mean(i == 0, committee.mistakes[i], scores, mean, work.total)
     if plan.rule == POTENTIAL:
         for l in range(k):
             mean[l] = scores[l]
@@ -171,20 +171,20 @@ def vote_in_round(plan, learners, committee, potentials, known, chunk, t, in_sco
         return
     if in_scores:
         for l in range(k):
-            mean[l] = mean[l] / room.total[0] if room.total[0] > 0.0 else 0.0
-    expert_weights(committee.mistakes, room.gaps, room.weights)
+            mean[l] = mean[l] / work.total[0] if work.total[0] > 0.0 else 0.0
+    expert_weights(committee.mistakes, work.gaps, work.weights)
     if plan.follow == DRAW:
-        cast.guesses[t] = cast.experts[t, drawn(room.weights, cast.uniforms[t, OF_HEDGE])]
+        cast.guesses[t] = cast.experts[t, sample_index(work.weights, cast.uniforms[t, OF_HEDGE])]
     elif plan.follow == BEST:
-        cast.guesses[t] = cast.experts[t, heaviest(room.weights)]
+        cast.guesses[t] = cast.experts[t, argmax(work.weights)]
     else:
-        cast.guesses[t] = voted(room.weights, cast.experts[t], room.shares)
+        cast.guesses[t] = voted(work.weights, cast.experts[t], work.shares)
 
 
 @entry_point
-def learn_round(plan, learners, committee, potentials, known, chunk, t, cast, s, room):
+def learn_round(plan, learners, committee, potentials, states, chunk, t, cast, s, work):
     """Lines 12 to 17 of Algorithm 1, with the votes of round t as they were cast."""
-    scores, kept = room.scores, room.kept
+    scores, kept = work.scores, work.kept
     estimate(plan.estimate, cast.guesses[t], cast.shown[t], cast.correct[t], cast.rates[t], kept)
     for l in range(plan.n_labels):
         scores[l] = 0.0
@@ -195,17 +195,17 @@ def learn_round(plan, learners, committee, potentials, known, chunk, t, cast, s,
             estimate_potential_costs(committee, potentials, i, vote, scores, kept, s.costs)
         else:
             estimate_logistic_costs(plan, committee, i, vote, share, scores, kept, s)
-        tamed(s.costs, plan.clip, plan.grain, room.tame)
-        label = taught_label(room.tame, cast.shown[t], cast.correct[t], cast.uniforms[t, OF_TIES + i])
-        w = surplus(room.tame, label) / plan.importance_bound
+        tamed(s.costs, plan.clip, plan.grain, work.tame)
+        label = taught_label(work.tame, cast.shown[t], cast.correct[t], cast.uniforms[t, OF_TIES + i])
+        w = surplus(work.tame, label) / plan.importance_bound
         add_vote(plan, scores, vote, share, cast.weights[t, i])
         if plan.rule == GRADIENT:
             move_weight(plan, committee, chunk, cast, i, t, vote, share, scores, kept, s)
             w = relative_importance(plan, committee, i, chunk.rounds[t], w)
         cast.taught[t, i] = label
         cast.importances[t, i] = w
-        learner_returns(learners, known, i, chunk, t, s)
-        learner_learns(learners, known, i, chunk, t, label, w * learners.scale[i], s)
+        learner_revisit(learners, states, i, chunk, t, s)
+        learner_update(learners, states, i, chunk, t, label, w * learners.scale[i], s)
 
 
 @inlined
@@ -215,65 +215,67 @@ def explore(plan, t, cast):
 
 
 @inlined
-def hear(known, chunk, t, voting, cast):
+def observe_feedback(states, chunk, t, voting, cast):
     """Line 11: whether the shown label was right, known from the labels where a stream is replayed; count the row."""
     if voting:
         cast.correct[t] = cast.shown[t] == chunk.labels[t]
     else:
-        note_moments(known.forest, chunk.means[t], chunk.variances[t])
-    count_moments(known.forest.moments, chunk.numeric[t])
-    note_moments(known.forest, chunk.means[t + 1], chunk.variances[t + 1])
+        note_moments(states.forest, chunk.means[t], chunk.variances[t])
+    count_moments(states.forest.moments, chunk.numeric[t])
+    note_moments(states.forest, chunk.means[t + 1], chunk.variances[t + 1])
 
 
 @entry_point
-def run_rounds(plan, learners, committee, potentials, known, need, parts, chunk, cast, s, room, first):
+def run_rounds(plan, learners, committee, potentials, states, demand, parts, chunk, cast, s, work, first):
     """Play the rounds of a chunk from `first` on: the parts of each that are asked for.
 
     Gives the round before which the forest must be enlarged, or the number of rounds when done.
     """
     voting, learning = parts & VOTING != 0, parts & LEARNING != 0
     for t in range(first, chunk.labels.size):
-        if learning and not has_room(known.forest, learners.kind.size, need):
+        if learning and not has_capacity(states.forest, learners.kind.size, demand):
             return t
         if voting:
-            vote_in_round(plan, learners, committee, potentials, known, chunk, t, parts & SCORING != 0, cast, s, room)
+            vote_in_round(plan, learners, committee, potentials, states, chunk, t, parts & SCORING != 0, cast, s, work)
             explore(plan, t, cast)
         if learning:
-            hear(known, chunk, t, voting, cast)
-            learn_round(plan, learners, committee, potentials, known, chunk, t, cast, s, room)
+            observe_feedback(states, chunk, t, voting, cast)
+            learn_round(plan, learners, committee, potentials, states, chunk, t, cast, s, work)
     return chunk.labels.size
 
 
-def play(run: Callable[..., int], ensemble: Ensemble, chunk: Chunk, cast: Cast, parts: int) -> Ensemble:
+def play(run: Callable[..., int], ensemble: Ensemble, chunk: Chunk, cast: RoundRecord, parts: int) -> Ensemble:
     """Play the rounds of a chunk by `run`, which is `run_rounds` or of its form; what happened is in `cast`.
 
     Learners of other libraries speak before a round is played, and learn after it.
     """
-    if len(ensemble.foreign.copies) and chunk.labels.size > 1:
+    if len(ensemble.external.copies) and chunk.labels.size > 1:
         for t in range(chunk.labels.size):
-            ensemble = play(run, ensemble, round_of(chunk, t), Cast(*(field[t : t + 1] for field in cast)), parts)
+            ensemble = play(
+                run, ensemble, round_of(chunk, t), RoundRecord(*(field[t : t + 1] for field in cast)), parts
+            )
         return ensemble
-    plan, learners, committee, (forest,), bank, memory, (potentials,), foreign, own = ensemble
+    plan, learners, committee, (forest,), bank, memory, (potentials,), external, own = ensemble
     k, n_learners = plan.n_labels, learners.kind.size
-    s = make_scratch(forest, bank, k, len(foreign.copies))
-    rows = foreign.reader.read(chunk.numeric, chunk.nominal)
+    s = make_workspace(forest, bank, k, len(external.copies))
+    rows = external.reader.read(chunk.numeric, chunk.nominal)
     if parts & VOTING:
-        for slot in range(len(foreign.copies)):
-            foreign.speaks(slot, rows, 0, s.said)
-    room = Room(
+        for slot in range(len(external.copies)):
+            external.predict_proba(slot, rows, 0, s.predicted)
+    work = Room(
         np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(2), np.zeros(n_learners), np.ones(n_learners)
     )
-    need = room_needed(forest) if parts & LEARNING else NO_NEED
-    through, own = with_own(run, own)
+    demand = capacity_demand(forest) if parts & LEARNING else NO_NEED
+    through, own = specialize(run, own)
     at = 0
     while True:
-        known = Knowledge(forest, bank, memory, own)
-        at = through(plan, learners, committee, potentials, known, need, parts, chunk, cast, s, room, at)
+        states = LearnerStates(forest, bank, memory, own)
+        at = through(plan, learners, committee, potentials, states, demand, parts, chunk, cast, s, work, at)
         if at == chunk.labels.size:
             break
-        forest = enlarged(forest, n_learners, need)
-    for slot in range(len(foreign.copies)):
-        foreign.learns(slot, rows, 0, s.taught)
+        forest = enlarged(forest, n_learners, demand)
+    for slot in range(len(external.copies)):
+        external.update(slot, rows, 0, s.targets)
     return ensemble._replace(forests=[forest])
 
 

@@ -27,7 +27,7 @@ from edgewise.theory.losses import softmax
 STEP = 0.2
 CLIP = 5.0
 SLOPE, OFFSET = 0, 1
-# Rows of `sharpness` [2, 1]
+# Rows of `temperature` [2, 1]
 LOG_FACTOR, SQUARES = 0, 1
 
 
@@ -39,7 +39,7 @@ def descend(values, squares, j, slope):
         values[j] -= STEP * slope / math.sqrt(squares[j])
 
 
-def make_sharpness() -> np.ndarray:
+def make_temperature() -> np.ndarray:
     """A factor of 1.
 
     As if one slope of 1 had been seen: AdaGrad's first step does not depend on the size of the slope, and before the
@@ -49,15 +49,15 @@ def make_sharpness() -> np.ndarray:
 
 
 @inlined
-def sharpen(sharpness, scores):
+def apply_temperature(temperature, scores):
     """Scores times the factor: their softmax are the probabilities of the labels."""
-    factor = math.exp(sharpness[LOG_FACTOR, 0])
+    factor = math.exp(temperature[LOG_FACTOR, 0])
     for l in range(scores.size):
         scores[l] *= factor
 
 
 @inlined
-def learn_sharpness(sharpness, scores, label, weight, p):
+def learn_temperature(temperature, scores, label, weight, p):
     """Learn from the label of an example with these sharpened scores; `p` is working room for k numbers.
 
     The log loss of softmax(e^u s) has the slope <p, e^u s> - e^u s(label) in u.
@@ -66,7 +66,7 @@ def learn_sharpness(sharpness, scores, label, weight, p):
     slope = -scores[label]
     for l in range(scores.size):
         slope += p[l] * scores[l]
-    descend(sharpness[LOG_FACTOR], sharpness[SQUARES], 0, weight * slope)
+    descend(temperature[LOG_FACTOR], temperature[SQUARES], 0, weight * slope)
 
 
 class Calibration(NamedTuple):

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 
-class Own(NamedTuple):
+class Custom(NamedTuple):
     """What a user's own learners and rule remember."""
 
     learners: tuple[Any, ...]  # (state of the first class, (state of the second, (..., ())))
     rule: Any  # NamedTuple of arrays; a bare () where the rule is one of ours
 
 
-NOTHING = Own((), ())
+NOTHING = Custom((), ())
 
 
 class Round(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.estimator import writable
-from edgewise.loop.bandit_loop import Cast
+from edgewise.loop.bandit_loop import RoundRecord
 
 
 class Decision(NamedTuple):
@@ -24,7 +24,7 @@ class Decision(NamedTuple):
     """The example as it was given."""
     numeric: np.ndarray
     nominal: np.ndarray
-    cast: Cast
+    cast: RoundRecord
     """The votes as they were cast, the guess, and the random numbers of the round."""
 
 

@@ -2,7 +2,7 @@
 
 A loop over a chunk is written once, for our learners. Numba fixes what a function calls when it compiles it. So for a
 user's code the loop, and every function between it and those that own code stands in for, is compiled once more from
-the same source, with other functions in their place: `learner_speaks`, `learner_returns` and `learner_learns` become
+the same source, with other functions in their place: `learner_predict`, `learner_revisit` and `learner_update` become
 ones that ask own learners too, `uniform_step` becomes the rule's. The user's code is inlined like ours, and the loops
 that we ship do not even ask whether there is any.
 """
@@ -17,18 +17,18 @@ from typing import Any, TypeAlias
 from edgewise.kernels import simd
 from edgewise.kernels.compile import entry_point_in, in_memory
 from edgewise.learners.weak_learner import Example
-from edgewise.loop.custom import Own, Round
+from edgewise.loop.custom import Custom, Round
 from edgewise.loop.fingerprint import fingerprint
-from edgewise.loop.learning import learner_learns, learner_returns, learner_speaks
+from edgewise.loop.learning import learner_predict, learner_revisit, learner_update
 from edgewise.loop.rules.uniform import uniform_step
 from edgewise.loop.rules.votes import add_vote
-from edgewise.loop.state import OWN, Knowledge
-from edgewise.theory.experts import heaviest
+from edgewise.loop.state import OWN, LearnerStates
+from edgewise.theory.experts import argmax
 
 Kernel: TypeAlias = Any  # a compiled function, or a plain one where nothing is compiled
 
 
-def with_own(loop: Kernel, own: Own) -> tuple[Kernel, Own]:
+def specialize(loop: Kernel, own: Custom) -> tuple[Kernel, Custom]:
     """The loop for an ensemble with these own learners and this rule, and their states as it takes them.
 
     It takes them as bare tuples: compiled code on disk that names a class is not found again if that class is one of a
@@ -42,7 +42,7 @@ def with_own(loop: Kernel, own: Own) -> tuple[Kernel, Own]:
     rule: Any = type(own.rule)
     if not types and rule is tuple:
         return loop, own
-    return _built(loop, tuple(types), rule), Own(_bare(own.learners), tuple(own.rule))
+    return _built(loop, tuple(types), rule), Custom(_bare(own.learners), tuple(own.rule))
 
 
 def _bare(states: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -52,7 +52,7 @@ def _bare(states: tuple[Any, ...]) -> tuple[Any, ...]:
 @lru_cache(maxsize=64)
 def _built(loop: Kernel, states: tuple[Any, ...], rule: Any) -> Kernel:
     exchange = _learners(states) if states else {}
-    methods = [part for state in states for part in ("learner", state._fields, state.speaks, state.learns)]
+    methods = [part for state in states for part in ("learner", state._fields, state.predict_proba, state.update)]
     if rule is not tuple:
         exchange |= _rule(rule)
         methods += ["rule", rule._fields, rule.importance, rule.learner_weight]
@@ -64,74 +64,74 @@ def _built(loop: Kernel, states: tuple[Any, ...], rule: Any) -> Kernel:
 
 def _learners(states: tuple[Any, ...]) -> dict[Kernel, Kernel]:
     """What takes the place of the functions of `learning`: own learners first, ours as they are."""
-    speaks, learns = _nobody_speaks, _nobody_learns
+    predict, update = _nobody_predicts, _nobody_updates
     for state in reversed(states):
-        speaks = _first_speaks(state, compiled(state.speaks), speaks)
-        learns = _first_learns(state, compiled(state.learns), learns)
+        predict = _first_predict(state, compiled(state.predict_proba), predict)
+        update = _first_update(state, compiled(state.update), update)
 
-    def any_speaks(learners, known, i, chunk, t, in_full, s):
+    def any_predict(learners, known, i, chunk, t, in_full, s):
         if learners.kind[i] < OWN:
-            return learner_speaks(learners, _ours(known), i, chunk, t, in_full, s)
+            return learner_predict(learners, _ours(known), i, chunk, t, in_full, s)
         x = Example(chunk.numeric[t], chunk.nominal[t], chunk.means[t], chunk.variances[t])
-        speaks(known.own.learners, learners.kind[i] - OWN, learners.slot[i], x, s.p)
-        return heaviest(s.p)
+        predict(known.own.learners, learners.kind[i] - OWN, learners.slot[i], x, s.p)
+        return argmax(s.p)
 
-    def any_returns(learners, known, i, chunk, t, s):
+    def any_revisit(learners, known, i, chunk, t, s):
         if learners.kind[i] < OWN:
-            learner_returns(learners, _ours(known), i, chunk, t, s)
+            learner_revisit(learners, _ours(known), i, chunk, t, s)
         else:
             x = Example(chunk.numeric[t], chunk.nominal[t], chunk.means[t], chunk.variances[t])
-            speaks(known.own.learners, learners.kind[i] - OWN, learners.slot[i], x, s.p)
+            predict(known.own.learners, learners.kind[i] - OWN, learners.slot[i], x, s.p)
 
-    def any_learns(learners, known, i, chunk, t, label, w, s):
+    def any_update(learners, known, i, chunk, t, label, w, s):
         if learners.kind[i] < OWN:
-            learner_learns(learners, _ours(known), i, chunk, t, label, w, s)
+            learner_update(learners, _ours(known), i, chunk, t, label, w, s)
         elif w > 0.0:
             x = Example(chunk.numeric[t], chunk.nominal[t], chunk.means[t], chunk.variances[t])
-            learns(known.own.learners, learners.kind[i] - OWN, learners.slot[i], x, s.p, label, w)
+            update(known.own.learners, learners.kind[i] - OWN, learners.slot[i], x, s.p, label, w)
 
     return {
-        learner_speaks: in_memory(any_speaks),
-        learner_returns: in_memory(any_returns),
-        learner_learns: in_memory(any_learns),
+        learner_predict: in_memory(any_predict),
+        learner_revisit: in_memory(any_revisit),
+        learner_update: in_memory(any_update),
     }
 
 
 @in_memory
 def _ours(known):
     """What our learners know, in the type that their functions are on disk for."""
-    return Knowledge(known.forest, known.bank, known.memory, Own((), ()))
+    return LearnerStates(known.forest, known.bank, known.memory, Custom((), ()))
 
 
 @in_memory
-def _nobody_speaks(states, which, slot, x, p):
+def _nobody_predicts(states, which, slot, x, p):
     """After the last class there is nobody."""
 
 
 @in_memory
-def _nobody_learns(states, which, slot, x, p, label, w):
+def _nobody_updates(states, which, slot, x, p, label, w):
     """After the last class there is nobody."""
 
 
-def _first_speaks(of: Any, first: Kernel, rest: Kernel) -> Kernel:
+def _first_predict(of: Any, first: Kernel, rest: Kernel) -> Kernel:
     # Numba takes an element of a tuple of several types only by a constant: so states are nested, first and rest.
-    def speaks(states, which, slot, x, p):
+    def predict(states, which, slot, x, p):
         if which == 0:
             first(of(*states[0]), slot, x, p)
         else:
             rest(states[1], which - 1, slot, x, p)
 
-    return in_memory(speaks)
+    return in_memory(predict)
 
 
-def _first_learns(of: Any, first: Kernel, rest: Kernel) -> Kernel:
-    def learns(states, which, slot, x, p, label, w):
+def _first_update(of: Any, first: Kernel, rest: Kernel) -> Kernel:
+    def update(states, which, slot, x, p, label, w):
         if which == 0:
             first(of(*states[0]), slot, x, p, label, w)
         else:
             rest(states[1], which - 1, slot, x, p, label, w)
 
-    return in_memory(learns)
+    return in_memory(update)
 
 
 def _rule(of: Any) -> dict[Kernel, Kernel]:

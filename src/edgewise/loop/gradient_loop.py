@@ -29,10 +29,10 @@ import numpy as np
 
 from edgewise.kernels.compile import entry_point
 from edgewise.kernels.state import state
-from edgewise.learners.foreign_copies import ForeignBank
-from edgewise.learners.regression_forest.growing import tree_plays
+from edgewise.learners.external_copies import ExternalBank
+from edgewise.learners.regression_forest.growing import process_tree
 from edgewise.learners.regression_forest.layout import RegressionForest, enlarged
-from edgewise.learners.ridge import RidgeBank, ridge_plays
+from edgewise.learners.ridge import RidgeBank, process_ridge
 from edgewise.loop.online_loop import run_moments
 from edgewise.loop.pipeline import blocks
 from edgewise.theory.projections import Region, project
@@ -40,7 +40,7 @@ from edgewise.theory.regression_losses import Loss
 
 SMOOTH, RESIDUAL = 0, 1
 RULES = {"smooth": SMOOTH, "residual": RESIDUAL}
-TREE, RIDGE, OBJECT, FOREIGN = 0, 1, 2, 3
+TREE, RIDGE, OBJECT, EXTERNAL = 0, 1, 2, 3
 # Sums over rounds for each learner, in Progress.learners: ||target||^2, ||target - h||^2, ||h||^2.
 OF_TARGET, OF_ERROR, OF_SAID = 0, 1, 2
 # Sums over rounds, in Progress.totals: loss of the predictions, least loss that any prediction could have, weight.
@@ -94,7 +94,7 @@ class GradientEnsemble(NamedTuple):
     forests: list[RegressionForest]  # one for each block of learners; the first has the moments of the columns
     bank: RidgeBank
     objects: tuple[RowLearner, ...]
-    foreign: ForeignBank  # a copy for each output of each learner
+    external: ExternalBank  # a copy for each output of each learner
 
 
 @state
@@ -164,7 +164,7 @@ def run(
     for b, block in enumerate(blocks(steps.rates.size, len(ensemble.forests))):
         for i in block:
             if learning:
-                values, gradients = judged(loss, partial, targets)
+                values, gradients = loss_and_gradient(loss, partial, targets)
                 goals = gradients + residuals
             sums += partial
             play(ensemble, b, i, examples, goals, averaged, said)
@@ -191,22 +191,22 @@ def play(
     m = goals.shape[1]
     if kind == RIDGE:
         inputs, gain = np.zeros((2, ensemble.bank.weights.shape[2]))
-        ridge_plays(ensemble.bank, slot, examples, goals, averaged, inputs, gain, said)
+        process_ridge(ensemble.bank, slot, examples, goals, averaged, inputs, gain, said)
     elif kind == TREE:
         whole, left = np.zeros((2, 1 + m))
-        at = tree_plays(ensemble.forests[b], slot, examples, goals, 0, whole, left, said)
+        at = process_tree(ensemble.forests[b], slot, examples, goals, 0, whole, left, said)
         while at < len(goals):
             ensemble.forests[b] = enlarged(ensemble.forests[b])
-            at = tree_plays(ensemble.forests[b], slot, examples, goals, at, whole, left, said)
-    elif kind == FOREIGN:
-        copies = ensemble.foreign.copies[slot * m : (slot + 1) * m]
-        read = ensemble.foreign.reader.read(examples.numeric, examples.nominal)
+            at = process_tree(ensemble.forests[b], slot, examples, goals, at, whole, left, said)
+    elif kind == EXTERNAL:
+        copies = ensemble.external.copies[slot * m : (slot + 1) * m]
+        read = ensemble.external.reader.read(examples.numeric, examples.nominal)
         for t in range(len(goals)):
             for r, copy in enumerate(copies):
                 said[t, r] = copy.predicts(read, t)
             if examples.weights[t] > 0.0:
                 for r, copy in enumerate(copies):
-                    copy.learns(read, t, float(goals[t, r]), 0, float(examples.weights[t]))
+                    copy.update(read, t, float(goals[t, r]), 0, float(examples.weights[t]))
     else:
         rows = np.concatenate([examples.numeric, examples.nominal], axis=1)
         learner = ensemble.objects[slot]
@@ -216,7 +216,7 @@ def play(
                 learner.learn_one(row, goals[t].copy(), float(examples.weights[t]))
 
 
-def judged(loss: Loss, partial: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def loss_and_gradient(loss: Loss, partial: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The loss and its gradient at the partial sums of all rows."""
     values = np.ascontiguousarray(loss.value(partial, targets), dtype=np.float64)
     gradients = np.ascontiguousarray(loss.gradient(partial, targets), dtype=np.float64)
@@ -225,7 +225,7 @@ def judged(loss: Loss, partial: np.ndarray, targets: np.ndarray) -> tuple[np.nda
 
 def check_shapes(loss: Loss, n_outputs: int) -> None:
     """ValueError unless a loss gives a number for each row, and a gradient with a number for each output."""
-    values, gradients = judged(loss, np.zeros((2, n_outputs)), np.ones((2, n_outputs)))
+    values, gradients = loss_and_gradient(loss, np.zeros((2, n_outputs)), np.ones((2, n_outputs)))
     if values.shape != (2,) or gradients.shape != (2, n_outputs):
         raise ValueError(
             f"loss={loss!r}: for predictions of shape (2, {n_outputs}) its value has shape {values.shape} and its "

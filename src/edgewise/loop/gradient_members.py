@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.learners.foreign import REGRESSOR, Foreign, as_member
+from edgewise.learners.external import REGRESSOR, ExternalLearner, as_member
 from edgewise.learners.regression_forest.layout import RegressionForest, make_regression_forest
 from edgewise.learners.regression_tree import RegressionTree, RegressionTreeParameters
 from edgewise.learners.ridge import RidgeBank, RidgeRegression, make_ridge
-from edgewise.loop.gradient_loop import FOREIGN, OBJECT, RIDGE, TREE, Learners, RowLearner
+from edgewise.loop.gradient_loop import EXTERNAL, OBJECT, RIDGE, TREE, Learners, RowLearner
 from edgewise.loop.inputs import Columns
 from edgewise.loop.pipeline import blocks
 
-Own = RegressionTree | RidgeRegression
-GradientMember = Own | Foreign | RowLearner
+Custom = RegressionTree | RidgeRegression
+GradientMember = Custom | ExternalLearner | RowLearner
 ALLOWED = (
     "a RegressionTree, a RidgeRegression, a regressor of river or one with partial_fit, an object with predict_one and "
     "learn_one, or a list of them"
@@ -27,11 +27,11 @@ ALLOWED = (
 def gradient_members(estimator: Any, n: int) -> list[GradientMember]:
     """The n learners in order: those of a list, the last one repeated to fill up."""
     listed = estimator if isinstance(estimator, Sequence) else [estimator]
-    given = [learner if isinstance(learner, Own) else as_member(learner, REGRESSOR) for learner in listed]
+    given = [learner if isinstance(learner, Custom) else as_member(learner, REGRESSOR) for learner in listed]
     if not given:
         raise ValueError("estimator=[]: at least one weak learner")
     for learner in given:
-        if isinstance(learner, Own | Foreign):
+        if isinstance(learner, Custom | ExternalLearner):
             learner.check()
         elif not all(callable(getattr(learner, name, None)) for name in ("predict_one", "learn_one")):
             raise ValueError(f"estimator={learner!r}: {ALLOWED}")
@@ -69,11 +69,11 @@ def assemble_gradient(
     """The ensemble's arrays, with a forest for each block, and a copy of each learner that is a Python object."""
     trees = [learner for learner in learners if isinstance(learner, RegressionTree)]
     ridges = [learner for learner in learners if isinstance(learner, RidgeRegression)]
-    kinds = {RegressionTree: TREE, RidgeRegression: RIDGE, Foreign: FOREIGN}
+    kinds = {RegressionTree: TREE, RidgeRegression: RIDGE, ExternalLearner: EXTERNAL}
     kind = np.array([kinds.get(type(learner), OBJECT) for learner in learners])
-    objects = [learner for learner in learners if not isinstance(learner, Own | Foreign)]
+    objects = [learner for learner in learners if not isinstance(learner, Custom | ExternalLearner)]
     slot = np.zeros(len(learners), np.int64)
-    for of_kind in (RIDGE, OBJECT, FOREIGN):
+    for of_kind in (RIDGE, OBJECT, EXTERNAL):
         slot[kind == of_kind] = np.arange((kind == of_kind).sum())
     n_features = len(columns.names)
     if drawn is None:

@@ -7,18 +7,18 @@ from edgewise.kernels.simd import WIDTH, gather4, mask_tail, no_nan, store
 from edgewise.learners.forest.distribution import leaf_labels, leaf_probabilities
 from edgewise.learners.forest.growing import find_leaf, learn
 from edgewise.learners.forest.layout import ADAPTIVE, MAJORITY, MIXED
-from edgewise.learners.label_memory import memory_learns, memory_speaks
-from edgewise.learners.linear import binary_speaks, linear_learns, linear_speaks
-from edgewise.loop.state import BINARY, FOR, FOREIGN, GIVEN, GROUP, LINEAR, MEMORY, PLACE, TREE
+from edgewise.learners.label_markov_chain import markov_predict_proba, markov_update
+from edgewise.learners.linear import binary_predict_proba, linear_update, softmax_predict_proba
+from edgewise.loop.state import BINARY, EXTERNAL, FOR, GROUP, LINEAR, MARKOV, PLACE, PRECOMPUTED, TREE
 from edgewise.theory.elementary import index
-from edgewise.theory.experts import heaviest
+from edgewise.theory.experts import argmax
 
 
 @noinline
 def gather(forest, tree, numeric, nominal, s, place):
     """Copy the features that a tree uses, in its own order, and find the slots of codes that are not missing.
 
-    They come into the given place of `Scratch`. Room beyond the last numeric feature is filled up with zeros:
+    They come into the given place of `Workspace`. Room beyond the last numeric feature is filled up with zeros:
     with missing values, stores would be partial, which what is loaded next has to wait for.
     """
     s.gathered[PLACE] = place
@@ -89,7 +89,7 @@ def gather_ahead(learners, forest, i, end, chunk, s):
 
 
 @merged
-def tree_speaks(forest, tree, g, in_full, s):
+def tree_predict(forest, tree, g, in_full, s):
     """The label one tree names, and by which predictor; remembers who spoke, for when the tree learns.
 
     `in_full`: `leaf_probabilities` are going to be asked for.
@@ -115,32 +115,32 @@ def tree_speaks(forest, tree, g, in_full, s):
 
 
 @merged
-def learner_speaks(learners, known, i, chunk, t, in_full, s):
+def learner_predict(learners, states, i, chunk, t, in_full, s):
     """The label that learner i names; its distribution over all labels in s.p, where that is asked for in full."""
-    slot, forest = learners.slot[i], known.forest
+    slot, forest = learners.slot[i], states.forest
     if learners.kind[i] != TREE:
-        other_speaks(known, learners.kind[i], slot, chunk, t, s)
-        return heaviest(s.p)
+        other_predict(states, learners.kind[i], slot, chunk, t, s)
+        return argmax(s.p)
     if s.gathered[FOR] == slot:
         s.gathered[PLACE] = t
     else:
         gather(forest, slot, chunk.numeric[t], chunk.nominal[t], s, aside(s))
-    label, mode = tree_speaks(forest, slot, 0, in_full, s)
+    label, mode = tree_predict(forest, slot, 0, in_full, s)
     if in_full or mode == MIXED:
         leaf_probabilities(forest, index(forest.child[s.node[0]]), n_numeric(s), s.bayes[0], mode, s.evidence, s.p)
-    return heaviest(s.p) if mode == MIXED else label
+    return argmax(s.p) if mode == MIXED else label
 
 
 @noinline
-def other_speaks(known, kind, slot, chunk, t, s):
-    """What `learner_speaks` does for learners that are not one tree: apart, since most learners are."""
-    bank, forest, numeric, nominal = known.bank, known.forest, chunk.numeric[t], chunk.nominal[t]
+def other_predict(states, kind, slot, chunk, t, s):
+    """What `learner_predict` does for learners that are not one tree: apart, since most learners are."""
+    bank, forest, numeric, nominal = states.bank, states.forest, chunk.numeric[t], chunk.nominal[t]
     means, variances = chunk.means[t], chunk.variances[t]
     if kind == GROUP:
         gather(forest, slot, numeric, nominal, s, aside(s))
         total = 0.0
         for g in range(s.p.size):
-            _, mode = tree_speaks(forest, slot + g, g, True, s)
+            _, mode = tree_predict(forest, slot + g, g, True, s)
             leaf_probabilities(
                 forest, index(forest.child[s.node[g]]), n_numeric(s), s.bayes[g], mode, s.evidence, s.tree_p
             )
@@ -148,75 +148,75 @@ def other_speaks(known, kind, slot, chunk, t, s):
             total += s.p[g]
         for r in range(s.p.size):
             s.p[r] /= total
-    elif kind == GIVEN:
+    elif kind == PRECOMPUTED:
         for r in range(s.p.size):
             s.p[r] = 0.0
         s.p[int(numeric[slot])] = 1.0
     elif kind == LINEAR:
-        linear_speaks(bank, slot, numeric, nominal, means, variances, s.inputs, s.present, s.p)
+        softmax_predict_proba(bank, slot, numeric, nominal, means, variances, s.inputs, s.present, s.p)
     elif kind == BINARY:
-        binary_speaks(bank, slot, numeric, nominal, means, variances, s.inputs, s.present, s.evidence, s.p)
-    elif kind == MEMORY:
-        memory_speaks(known.memory, slot, chunk.contexts[t], s.p)
-    elif kind == FOREIGN:
+        binary_predict_proba(bank, slot, numeric, nominal, means, variances, s.inputs, s.present, s.evidence, s.p)
+    elif kind == MARKOV:
+        markov_predict_proba(states.memory, slot, chunk.contexts[t], s.p)
+    elif kind == EXTERNAL:
         for r in range(s.p.size):
-            s.p[r] = s.said[slot, r]
+            s.p[r] = s.predicted[slot, r]
 
 
 @merged
-def learner_returns(learners, known, i, chunk, t, s):
-    """Bring learner i back to an example of which others have spoken since: what `learner_learns` finds in s.
+def learner_revisit(learners, states, i, chunk, t, s):
+    """Bring learner i back to an example of which others have spoken since: what `learner_update` finds in s.
 
     Under bandit feedback all learners speak before any of them learns, perhaps long before.
     """
     kind, slot = learners.kind[i], learners.slot[i]
     if kind in (LINEAR, BINARY):
-        other_speaks(known, kind, slot, chunk, t, s)
+        other_predict(states, kind, slot, chunk, t, s)
     elif kind == TREE:
-        tree_returns(known.forest, slot, chunk.numeric[t], chunk.nominal[t], s)
+        tree_revisit(states.forest, slot, chunk.numeric[t], chunk.nominal[t], s)
 
 
 @merged
-def tree_returns(forest, tree, numeric, nominal, s):
+def tree_revisit(forest, tree, numeric, nominal, s):
     """Bring one tree back to an example; which of its leaf's predictors are right matters to adaptive leaves only."""
     place = aside(s)
     gather(forest, tree, numeric, nominal, s, place)
     if forest.mode[tree] == ADAPTIVE:
-        tree_speaks(forest, tree, 0, False, s)
+        tree_predict(forest, tree, 0, False, s)
     else:
         s.node[0], s.reached[0] = find_leaf(forest, tree, s.x[place], s.codes[place])
 
 
 @merged
-def learner_learns(learners, known, i, chunk, t, label, w, s):
+def learner_update(learners, states, i, chunk, t, label, w, s):
     """Learner i learns that the example it has just spoken of has this label."""
     if w <= 0.0:
         return
     if learners.kind[i] == TREE:
-        tree_learns(known.forest, learners.slot[i], 0, chunk, t, label, w, s)
+        tree_update(states.forest, learners.slot[i], 0, chunk, t, label, w, s)
     else:
-        other_learns(known, learners.kind[i], learners.slot[i], chunk, t, label, w, s)
+        other_update(states, learners.kind[i], learners.slot[i], chunk, t, label, w, s)
 
 
 @noinline
-def other_learns(known, kind, slot, chunk, t, label, w, s):
-    """What `learner_learns` does for learners that are not one tree."""
+def other_update(states, kind, slot, chunk, t, label, w, s):
+    """What `learner_update` does for learners that are not one tree."""
     if kind == GROUP:
         for g in range(s.p.size):
-            tree_learns(known.forest, slot + g, g, chunk, t, 1 if label == g else 0, w, s)
-    elif kind == MEMORY:
-        memory_learns(known.memory, slot, chunk.contexts[t], label, w)
-    elif kind == FOREIGN:
-        s.taught[slot, label] = w
-    elif kind != GIVEN:
+            tree_update(states.forest, slot + g, g, chunk, t, 1 if label == g else 0, w, s)
+    elif kind == MARKOV:
+        markov_update(states.memory, slot, chunk.contexts[t], label, w)
+    elif kind == EXTERNAL:
+        s.targets[slot, label] = w
+    elif kind != PRECOMPUTED:
         for r in range(s.p.size):
             said = s.p[r] if kind == LINEAR else s.evidence[r]
             s.slopes[r] = w * (said - (1.0 if r == label else 0.0))
-        linear_learns(known.bank, slot, chunk.nominal[t], s.slopes, w, s.inputs, s.present)
+        linear_update(states.bank, slot, chunk.nominal[t], s.slopes, w, s.inputs, s.present)
 
 
 @merged
-def tree_learns(forest, tree, g, chunk, t, label, w, s):
+def tree_update(forest, tree, g, chunk, t, label, w, s):
     """One tree learns the example it has just spoken of, as the g-th of those who did."""
     place = s.gathered[PLACE]
     learn(
@@ -242,7 +242,7 @@ def tree_learns(forest, tree, g, chunk, t, label, w, s):
 
 
 @merged
-def label_set_learns(learners, known, i, chunk, t, order, size, gains, s):
+def label_set_update(learners, states, i, chunk, t, order, size, gains, s):
     """Learner i learns that the first `size` labels of `order` are relevant, each label with its importance in `gains`.
 
     Trees take relevant labels one after the other, as in Section 4 of Jung and Tewari 2018. A tree may split between
@@ -255,14 +255,14 @@ def label_set_learns(learners, known, i, chunk, t, order, size, gains, s):
         for j in range(order.size):
             r = order[j]
             s.slopes[r] = total * s.p[r] - (gains[r] if j < size else 0.0)
-        linear_learns(known.bank, learners.slot[i], chunk.nominal[t], s.slopes, total, s.inputs, s.present)
+        linear_update(states.bank, learners.slot[i], chunk.nominal[t], s.slopes, total, s.inputs, s.present)
     elif learners.kind[i] == BINARY:
         most = 0.0
         for j in range(order.size):
             r = order[j]
             s.slopes[r] = gains[r] * (s.evidence[r] - (1.0 if j < size else 0.0))
             most = max(most, gains[r])
-        linear_learns(known.bank, learners.slot[i], chunk.nominal[t], s.slopes, most, s.inputs, s.present)
+        linear_update(states.bank, learners.slot[i], chunk.nominal[t], s.slopes, most, s.inputs, s.present)
     else:
         for j in range(size):
-            learner_learns(learners, known, i, chunk, t, order[j], gains[order[j]], s)
+            learner_update(learners, states, i, chunk, t, order[j], gains[order[j]], s)

@@ -6,23 +6,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from edgewise.learners.foreign import CLASSIFIER, Foreign, RiverLearner, ScikitLearner, as_member
-from edgewise.learners.foreign_copies import LARGEST_SEED, ForeignBank
-from edgewise.learners.foreign_rows import RowReader
+from edgewise.learners.external import CLASSIFIER, ExternalLearner, RiverLearner, ScikitLearner, as_member
+from edgewise.learners.external_copies import LARGEST_SEED, ExternalBank
+from edgewise.learners.external_rows import RowReader
 from edgewise.learners.forest.layout import Forest, make_forest
-from edgewise.learners.given_votes import GivenVotes
 from edgewise.learners.hoeffding_tree import HoeffdingTree, TreeParameters
-from edgewise.learners.label_memory import LabelMemory, MemoryBank, make_memory
+from edgewise.learners.label_markov_chain import LabelMarkovChain, MarkovBank, make_markov
 from edgewise.learners.linear import BinaryRelevance, LinearBank, SoftmaxRegression, make_bank
+from edgewise.learners.precomputed_votes import PrecomputedVotes
 from edgewise.learners.weak_learner import WeakLearner
-from edgewise.loop.custom import Own
-from edgewise.loop.custom_states import make_states, own_classes
+from edgewise.loop.custom import Custom
+from edgewise.loop.custom_learners import custom_classes, make_states
 from edgewise.loop.inputs import Columns
 from edgewise.loop.pipeline import blocks
-from edgewise.loop.state import BINARY, FOREIGN, GIVEN, GROUP, LINEAR, MEMORY, OWN, TREE, Learners
+from edgewise.loop.state import BINARY, EXTERNAL, GROUP, LINEAR, MARKOV, OWN, PRECOMPUTED, TREE, Learners
 
-Compiled = HoeffdingTree | SoftmaxRegression | LabelMemory | GivenVotes | WeakLearner
-Member = Compiled | Foreign | RiverLearner | ScikitLearner
+Compiled = HoeffdingTree | SoftmaxRegression | LabelMarkovChain | PrecomputedVotes | WeakLearner
+Member = Compiled | ExternalLearner | RiverLearner | ScikitLearner
 
 
 def members(estimator: Member | Sequence[Member], n: int, in_groups: bool = False) -> list[Member]:
@@ -35,16 +35,16 @@ def members(estimator: Member | Sequence[Member], n: int, in_groups: bool = Fals
     if not given:
         raise ValueError("estimator=[]: at least one weak learner")
     for learner in given:
-        if not isinstance(learner, Compiled | Foreign):
+        if not isinstance(learner, Compiled | ExternalLearner):
             raise ValueError(
-                f"estimator={learner!r}: a HoeffdingTree, a SoftmaxRegression, a BinaryRelevance, a LabelMemory, "
+                f"estimator={learner!r}: a HoeffdingTree, a SoftmaxRegression, a BinaryRelevance, a LabelMarkovChain, "
                 "a WeakLearner of your own, a classifier of river or one with partial_fit, or a list of them"
             )
         learner.check()
         if in_groups and not isinstance(learner, HoeffdingTree):
             raise ValueError(f"estimator={learner!r}: a HoeffdingTree, of which every class has a group")
-    if len({isinstance(learner, GivenVotes) for learner in given}) > 1:
-        raise ValueError("estimator: GivenVotes cannot be mixed with learners that learn")
+    if len({isinstance(learner, PrecomputedVotes) for learner in given}) > 1:
+        raise ValueError("estimator: PrecomputedVotes cannot be mixed with learners that learn")
     return given[:n] + [given[-1]] * (n - len(given))
 
 
@@ -68,7 +68,7 @@ def draw(learners: list[Member], n_features: int, rng: np.random.Generator) -> T
 
 def assemble(
     learners: list[Member], drawn: TreeParameters, columns: Columns, k: int, in_groups: bool, n_blocks: int
-) -> tuple[Learners, list[Forest], LinearBank, MemoryBank, Own]:
+) -> tuple[Learners, list[Forest], LinearBank, MarkovBank, Custom]:
     """The ensemble's arrays, with a forest for each block of learners (`pipeline`).
 
     `in_groups`: a tree stands for k trees, each telling one class from the rest.
@@ -77,11 +77,11 @@ def assemble(
         HoeffdingTree: TREE,
         SoftmaxRegression: LINEAR,
         BinaryRelevance: BINARY,
-        LabelMemory: MEMORY,
-        GivenVotes: GIVEN,
-        Foreign: FOREIGN,
+        LabelMarkovChain: MARKOV,
+        PrecomputedVotes: PRECOMPUTED,
+        ExternalLearner: EXTERNAL,
     }
-    kinds |= {own: OWN + number for number, own in enumerate(own_classes(learners))}
+    kinds |= {own: OWN + number for number, own in enumerate(custom_classes(learners))}
     kind = np.array([kinds[type(learner)] for learner in learners], np.int64)
     is_tree = kind == TREE
     if in_groups:
@@ -93,12 +93,17 @@ def assemble(
         slot[part][is_tree[part]] = np.arange(is_tree[part].sum()) * (k if in_groups else 1)
         of_block = TreeParameters(*(field[part] for field in drawn))
         forests.append(forest_of(learners[part], of_block, columns, k, in_groups))
-    for others in ((LINEAR, BINARY), (MEMORY,), (FOREIGN,), *((number,) for number in kinds.values() if number >= OWN)):
+    for others in (
+        (LINEAR, BINARY),
+        (MARKOV,),
+        (EXTERNAL,),
+        *((number,) for number in kinds.values() if number >= OWN),
+    ):
         held = np.isin(kind, others)
         slot[held] = np.arange(held.sum())
     linear = [learner for learner in learners if isinstance(learner, SoftmaxRegression)]
     bank = make_bank(linear, k, int((~columns.nominal).sum()), columns.n_categories)
-    memory = make_memory([learner for learner in learners if isinstance(learner, LabelMemory)], k)
+    memory = make_markov([learner for learner in learners if isinstance(learner, LabelMarkovChain)], k)
     return Learners(kind, slot, drawn.importance_scale), forests, bank, memory, make_states(learners, columns, k)
 
 
@@ -128,14 +133,16 @@ def forest_of(learners: list[Member], drawn: TreeParameters, columns: Columns, k
     )
 
 
-def foreign_bank(learners: Sequence[object], columns: Columns, rng: np.random.Generator, each: int = 1) -> ForeignBank:
+def external_bank(
+    learners: Sequence[object], columns: Columns, rng: np.random.Generator, each: int = 1
+) -> ExternalBank:
     """Copies of the learners of other libraries, `each` for every one, with seeds of their own."""
-    foreign = [learner for learner in learners if isinstance(learner, Foreign) for _ in range(each)]
-    copies = tuple(learner.copied(int(rng.integers(LARGEST_SEED))) for learner in foreign)
-    return ForeignBank(copies, RowReader.of(columns.names, columns.nominal, columns.categories))
+    external = [learner for learner in learners if isinstance(learner, ExternalLearner) for _ in range(each)]
+    copies = tuple(learner.copied(int(rng.integers(LARGEST_SEED))) for learner in external)
+    return ExternalBank(copies, RowReader.of(columns.names, columns.nominal, columns.categories))
 
 
-def check_foreign(learners: Sequence[object], numeric: np.ndarray, k: int) -> None:
+def check_external(learners: Sequence[object], numeric: np.ndarray, k: int) -> None:
     """ValueError if one of the learners of other libraries cannot take these rows, or k labels."""
-    for learner in dict.fromkeys(learner for learner in learners if isinstance(learner, Foreign)):
+    for learner in dict.fromkeys(learner for learner in learners if isinstance(learner, ExternalLearner)):
         learner.check_rows(numeric, k)

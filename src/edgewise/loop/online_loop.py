@@ -29,12 +29,12 @@ import numpy as np
 
 from edgewise.kernels.compile import entry_point, inlined, merged
 from edgewise.learners.forest.growing import restart
-from edgewise.learners.forest.layout import has_room
+from edgewise.learners.forest.layout import has_capacity
 from edgewise.learners.forest.statistics import count_moments
-from edgewise.learners.label_memory import next_context
-from edgewise.loop.calibration import learn_sharpness, sharpen
-from edgewise.loop.extending import with_own
-from edgewise.loop.learning import gather_ahead, learner_learns, learner_speaks
+from edgewise.learners.label_markov_chain import next_context
+from edgewise.loop.calibration import apply_temperature, learn_temperature
+from edgewise.loop.extending import specialize
+from edgewise.loop.learning import gather_ahead, learner_predict, learner_update
 from edgewise.loop.rules.adaboost_olm import fill_steps, gradient_round
 from edgewise.loop.rules.drift import drifted
 from edgewise.loop.rules.experts import count_expert, count_single_expert
@@ -42,7 +42,7 @@ from edgewise.loop.rules.online_mbbm import potential_round
 from edgewise.loop.rules.oza_boost import poisson_round
 from edgewise.loop.rules.uniform import uniform_step
 from edgewise.loop.rules.votes import cheapest_vote
-from edgewise.loop.schedule import Place, play_blocks
+from edgewise.loop.schedule import Position, process_blocks
 from edgewise.loop.state import (
     ARGMAX,
     COST,
@@ -53,13 +53,13 @@ from edgewise.loop.state import (
     TREE,
     UNIFORM,
     Chunk,
+    ChunkBuffers,
     Ensemble,
-    Knowledge,
-    Scratch,
-    Trace,
-    make_trace,
+    LearnerStates,
+    Workspace,
+    make_buffers,
 )
-from edgewise.theory.experts import BEST, DRAW, drawn, expert_weights, heaviest, voted
+from edgewise.theory.experts import BEST, DRAW, argmax, expert_weights, sample_index, voted
 
 
 @merged
@@ -78,7 +78,7 @@ def rule_step(plan, committee, potentials, own_rule, chunk, trace, i, t, vote, p
 
 
 @entry_point
-def process_chunk(plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, first, last):
+def process_chunk(plan, learners, committee, potentials, states, demand, in_scores, chunk, trace, s, first, last):
     """Let learners go through the chunk, in order, from the (learner, row) `first` to before `last`.
 
     `in_scores` asks for the experts' mean scores as well, which guesses do not need. Gives the (learner, row) before
@@ -87,17 +87,17 @@ def process_chunk(plan, learners, committee, potentials, known, need, in_scores,
     in_full = plan.vote != ARGMAX or plan.rule == UNIFORM
     for i in range(first[0], last[0]):
         trees = trace.scores.shape[1] if learners.kind[i] == GROUP else 1
-        gather_ahead(learners, known.forest, i, last[0], chunk, s)
+        gather_ahead(learners, states.forest, i, last[0], chunk, s)
         for t in range(first[1] if i == first[0] else 0, last[1]):
             label = chunk.labels[t]
-            if label >= 0 and not has_room(known.forest, trees, need):
+            if label >= 0 and not has_capacity(states.forest, trees, demand):
                 return i, t
-            named = learner_speaks(learners, known, i, chunk, t, in_full, s)
+            named = learner_predict(learners, states, i, chunk, t, in_full, s)
             vote = named
             if plan.vote == COST:
                 vote = cheapest_vote(plan, potentials, trace.scores[t], learners.kind.size - 1 - i, s)
             alpha = committee.weight[i]
-            w = rule_step(plan, committee, potentials, known.own.rule, chunk, trace, i, t, vote, s.p)
+            w = rule_step(plan, committee, potentials, states.own.rule, chunk, trace, i, t, vote, s.p)
             count_expert(plan, committee, chunk, trace, i, t, in_scores)
             if plan.single_experts:
                 count_single_expert(plan, committee, chunk, trace, i, t, vote, alpha, in_scores, s)
@@ -106,9 +106,9 @@ def process_chunk(plan, learners, committee, potentials, known, need, in_scores,
                 trace.learner_weights[i, t] = alpha
                 trace.importances[i, t] = w if label >= 0 else 0.0
             if label >= 0:
-                learner_learns(learners, known, i, chunk, t, label, w * (learners.scale[i] * chunk.weights[t]), s)
+                learner_update(learners, states, i, chunk, t, label, w * (learners.scale[i] * chunk.weights[t]), s)
                 if plan.restart and learners.kind[i] == TREE and drifted(committee.errors[i], named != label):
-                    restart(known.forest, learners.slot[i])
+                    restart(states.forest, learners.slot[i])
                     trace.restarts[i, t] = True
     return last
 
@@ -146,9 +146,9 @@ def follow_experts(plan, committee, chunk, trace, losses, gaps, weights, labels,
                 decisions[t, l] = trace.mean[t, l] / trace.total[t, 0] if trace.total[t, 0] > 0.0 else 0.0
             guesses[t] = followed(plan, chunk, trace, t, losses, gaps, weights, labels, shares)
             if plan.calibrate:
-                sharpen(committee.sharpness, decisions[t])
+                apply_temperature(committee.temperature, decisions[t])
                 if chunk.labels[t] >= 0:
-                    learn_sharpness(committee.sharpness, decisions[t], chunk.labels[t], chunk.weights[t], shares)
+                    learn_temperature(committee.temperature, decisions[t], chunk.labels[t], chunk.weights[t], shares)
         else:
             for l in range(shares.size):
                 decisions[t, l] = trace.scores[t, l]
@@ -160,9 +160,9 @@ def followed(plan, chunk, trace, t, losses, gaps, weights, labels, shares):
     """The label of the expert that Hedge draws, of the best expert, or of the experts' weighted vote."""
     expert_weights(losses, gaps, weights)
     if plan.follow == DRAW and chunk.labels[t] >= 0:
-        return trace.expert_labels[drawn(weights, chunk.uniforms[t, 0]), t]
+        return trace.expert_labels[sample_index(weights, chunk.uniforms[t, 0]), t]
     if plan.follow == BEST:
-        return trace.expert_labels[heaviest(weights), t]
+        return trace.expert_labels[argmax(weights), t]
     for i in range(losses.size):
         labels[i] = trace.expert_labels[i, t]
     return voted(weights, labels, shares)
@@ -170,23 +170,23 @@ def followed(plan, chunk, trace, t, losses, gaps, weights, labels, shares):
 
 def run(
     ensemble: Ensemble, chunk: Chunk, in_scores: bool, kept: bool = False
-) -> Generator[None, None, tuple[Trace, np.ndarray, np.ndarray]]:
+) -> Generator[None, None, tuple[ChunkBuffers, np.ndarray, np.ndarray]]:
     """Predict, then learn, every example of a chunk: a task of the pipeline that gives trace, guesses and scores.
 
-    Scores only if `in_scores` asks for them; `kept` asks for what learners did as well (`Trace`).
+    Scores only if `in_scores` asks for them; `kept` asks for what learners did as well (`ChunkBuffers`).
     """
     plan, learners, committee, forests, _, memory, potentials, _, own = ensemble
     n, k, n_experts = chunk.labels.size, plan.n_labels, committee.mistakes.size
-    trace = make_trace(n, learners.kind.size, n_experts, k, kept)
+    trace = make_buffers(n, learners.kind.size, n_experts, k, kept)
     trees = k if (learners.kind == GROUP).any() else 1
-    through, own = with_own(process_chunk, own)
+    through, own = specialize(process_chunk, own)
     run_moments(forests[0], chunk)
     run_contexts(plan, learners.kind.size, memory, chunk, trace)
 
-    def play(b: int, known: Knowledge, need: np.ndarray, s: Scratch, at: Place, last: Place) -> Place:
-        return through(plan, learners, committee, potentials[b], known, need, in_scores, chunk, trace, s, at, last)
+    def play(b: int, states: LearnerStates, demand: np.ndarray, s: Workspace, at: Position, last: Position) -> Position:
+        return through(plan, learners, committee, potentials[b], states, demand, in_scores, chunk, trace, s, at, last)
 
-    yield from play_blocks(ensemble, own, chunk, trees, play)
+    yield from process_blocks(ensemble, own, chunk, trees, play)
     guesses, decisions = np.zeros(n, np.int64), np.zeros((n, k))
     losses, gaps, weights = np.zeros(n_experts), np.zeros(n_experts), np.ones(n_experts)
     labels, shares = np.zeros(n_experts, np.int32), np.zeros(k)

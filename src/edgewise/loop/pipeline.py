@@ -29,7 +29,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-Passage: TypeAlias = Generator[None, None, Any]
+ChunkTask: TypeAlias = Generator[None, None, Any]
 
 # More blocks than threads, so that nobody waits long for a block that takes longer than others; each step costs some
 # 100 us beside its work, and 1,024 rows through 25 trees are 3 to 8 ms of it (measured on movement and covertype).
@@ -53,17 +53,17 @@ def blocks(n_learners: int, n_blocks: int) -> list[range]:
     return [range(n_learners * b // n_blocks, n_learners * (b + 1) // n_blocks) for b in range(n_blocks)]
 
 
-def flow(passages: Iterable[Passage], threads: int, in_order: bool) -> None:
+def run_tasks(tasks: Iterable[ChunkTask], threads: int, in_order: bool) -> None:
     """Take passages to their ends; `in_order`: no chunk overtakes another, since what one leaves behind the next finds.
 
     An error in one of them, or an interruption, ends all; then some blocks may be ahead of others. No more than two
     passages for each thread are under way, so that they take little memory. The calling thread is one of the threads.
     """
     if threads == 1:
-        for passage in passages:
-            _finish(passage)
+        for task in tasks:
+            _finish(task)
         return
-    line = _Line(passages, in_order, 2 * threads)
+    line = _Line(tasks, in_order, 2 * threads)
     others = [threading.Thread(target=line.work, name=f"edgewise-{n}") for n in range(1, threads)]
     try:
         for thread in others:
@@ -87,7 +87,7 @@ def flow(passages: Iterable[Passage], threads: int, in_order: bool) -> None:
 class _Way:
     """A passage under way: how many steps are behind it, and whether some thread is taking one."""
 
-    passage: Passage
+    task: ChunkTask
     steps: int = 0
     moving: bool = False
 
@@ -95,9 +95,9 @@ class _Way:
 class _Line:
     """The passages under way, oldest first, and those still to begin: what several threads work on."""
 
-    def __init__(self, passages: Iterable[Passage], in_order: bool, most: int) -> None:
+    def __init__(self, tasks: Iterable[ChunkTask], in_order: bool, most: int) -> None:
         self.error: BaseException | None = None
-        self._to_begin = iter(passages)
+        self._to_begin = iter(tasks)
         self._all_begun = False
         self._in_order = in_order
         self._most = most
@@ -108,7 +108,7 @@ class _Line:
         """Take one step after another until all passages have ended, or an error ends all."""
         try:
             while (way := self._next()) is not None:
-                self._moved(way, _step(way.passage) if self._in_order else _finish(way.passage))
+                self._moved(way, _step(way.task) if self._in_order else _finish(way.task))
         except BaseException as error:
             self.end(error)
 
@@ -143,8 +143,8 @@ class _Line:
         """The next one, if there is one, its place at the first block is free, and not too many are under way."""
         if len(self._ways) == self._most or (self._in_order and self._ways and self._ways[-1].steps == 0):
             return None
-        for passage in self._to_begin:
-            self._ways.append(_Way(passage))
+        for task in self._to_begin:
+            self._ways.append(_Way(task))
             return self._ways[-1]
         self._all_begun = True
         return None
@@ -158,14 +158,14 @@ class _Line:
             self._changed.notify_all()
 
 
-def _step(passage: Passage) -> bool:
+def _step(task: ChunkTask) -> bool:
     """Take a passage through one more block; whether it has come to its end."""
-    for _ in passage:
+    for _ in task:
         return False
     return True
 
 
-def _finish(passage: Passage) -> bool:
-    for _ in passage:
+def _finish(task: ChunkTask) -> bool:
+    for _ in task:
         pass
     return True

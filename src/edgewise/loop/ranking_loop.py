@@ -17,10 +17,10 @@ from collections.abc import Generator
 import numpy as np
 
 from edgewise.kernels.compile import entry_point
-from edgewise.learners.forest.layout import has_room
+from edgewise.learners.forest.layout import has_capacity
 from edgewise.loop.calibration import calibrate, relevance
-from edgewise.loop.extending import with_own
-from edgewise.loop.learning import gather_ahead, label_set_learns, learner_speaks
+from edgewise.loop.extending import specialize
+from edgewise.loop.learning import gather_ahead, label_set_update, learner_predict
 from edgewise.loop.online_loop import run_moments
 from edgewise.loop.ranking_state import (
     BEST,
@@ -30,51 +30,51 @@ from edgewise.loop.ranking_state import (
     SUFFERED,
     RankingChunk,
     RankingEnsemble,
-    make_ranking_room,
-    make_ranking_trace,
+    make_ranking_buffers,
+    make_ranking_workspace,
 )
 from edgewise.loop.rules.ada_olmr import choose_expert, logistic_costs_round, move_weight
 from edgewise.loop.rules.online_bmr import potential_costs_round
 from edgewise.loop.rules.rankings import gather_scores, shape_vote
-from edgewise.loop.schedule import Place, play_blocks
-from edgewise.loop.state import GRADIENT, POTENTIAL, Knowledge, Scratch
+from edgewise.loop.schedule import Position, process_blocks
+from edgewise.loop.state import GRADIENT, POTENTIAL, LearnerStates, Workspace
 from edgewise.theory.ranking_losses import rank_loss
 
 
 @entry_point
-def process_label_sets(plan, learners, committee, potentials, known, need, chunk, trace, s, room, first, last):
+def process_label_sets(plan, learners, committee, potentials, states, demand, chunk, trace, s, work, first, last):
     """Let learners go through the chunk, in order, from the (learner, row) `first` to before `last`.
 
     Gives the (learner, row) before which the forest must be enlarged, or `last` when done.
     """
     for i in range(first[0], last[0]):
-        gather_ahead(learners, known.forest, i, last[0], chunk, s)
+        gather_ahead(learners, states.forest, i, last[0], chunk, s)
         for t in range(first[1] if i == first[0] else 0, last[1]):
             size, scores = chunk.labels[t], trace.scores[t]
-            if size > 0 and not has_room(known.forest, size, need):
+            if size > 0 and not has_capacity(states.forest, size, demand):
                 return i, t
-            named = learner_speaks(learners, known, i, chunk, t, True, s)
-            shape_vote(committee.form[i], learners.kind[i], named, s, room.vote)
+            named = learner_predict(learners, states, i, chunk, t, True, s)
+            shape_vote(committee.form[i], learners.kind[i], named, s, work.vote)
             if size > 0 and plan.rule == POTENTIAL:
-                potential_costs_round(plan, committee, potentials, chunk, trace, i, t, room)
+                potential_costs_round(plan, committee, potentials, chunk, trace, i, t, work)
             elif size > 0:
-                logistic_costs_round(plan, committee, chunk, trace, i, t, room)
+                logistic_costs_round(plan, committee, chunk, trace, i, t, work)
             alpha = committee.weight[i]
             for l in range(scores.size):
-                scores[l] += alpha * room.vote[l]
+                scores[l] += alpha * work.vote[l]
             if plan.rule == GRADIENT:
                 choose_expert(plan, i == 0, size > 0, committee.losses[i], scores, trace, t)
                 if size > 0:
-                    move_weight(plan, committee, chunk, trace, i, t, alpha, room)
+                    move_weight(plan, committee, chunk, trace, i, t, alpha, work)
             if size > 0:
                 for l in range(scores.size):
-                    room.gains[l] *= chunk.weights[t] * learners.scale[i]
-                label_set_learns(learners, known, i, chunk, t, chunk.order[t], size, room.gains, s)
+                    work.gains[l] *= chunk.weights[t] * learners.scale[i]
+                label_set_update(learners, states, i, chunk, t, chunk.order[t], size, work.gains, s)
     return last
 
 
 @entry_point
-def finish_rounds(plan, committee, potentials, calibration, chunk, trace, room, decisions):
+def finish_rounds(plan, committee, potentials, calibration, chunk, trace, work, decisions):
     """The scores that were followed, left in trace.followed, and those that never depend on chance, in `decisions`.
 
     The loss of what was followed is counted, and the thresholds learn.
@@ -92,11 +92,11 @@ def finish_rounds(plan, committee, potentials, calibration, chunk, trace, room, 
             if plan.follow != DRAWN or size <= 0:
                 trace.followed[t, l] = decisions[t, l]
         if size > 0:
-            gather_scores(trace.followed[t], chunk.order[t], room.scores)
-            committee.totals[SUFFERED] += chunk.weights[t] * rank_loss(room.scores, size)
+            gather_scores(trace.followed[t], chunk.order[t], work.scores)
+            committee.totals[SUFFERED] += chunk.weights[t] * rank_loss(work.scores, size)
             if plan.rule == POTENTIAL:
                 committee.totals[START] += chunk.weights[t] * potentials.start[potentials.slot[size]]
-            calibrate(calibration, decisions[t], chunk.order[t], size, chunk.weights[t], room.exps, room.costs)
+            calibrate(calibration, decisions[t], chunk.order[t], size, chunk.weights[t], work.exps, work.costs)
 
 
 @entry_point
@@ -112,14 +112,14 @@ def rank_chunk(ensemble: RankingEnsemble, chunk: RankingChunk) -> Generator[None
     The tables of the potentials must hold every number of relevant labels in the chunk.
     """
     plan, learners, committee, forests, _, _, potentials, calibration, _, own = ensemble
-    trace, room = make_ranking_trace(chunk), make_ranking_room(plan.n_labels)
-    through, own = with_own(process_label_sets, own)
+    trace, work = make_ranking_buffers(chunk), make_ranking_workspace(plan.n_labels)
+    through, own = specialize(process_label_sets, own)
     run_moments(forests[0], chunk)
 
-    def play(b: int, known: Knowledge, need: np.ndarray, s: Scratch, at: Place, last: Place) -> Place:
-        return through(plan, learners, committee, potentials, known, need, chunk, trace, s, room, at, last)
+    def play(b: int, states: LearnerStates, demand: np.ndarray, s: Workspace, at: Position, last: Position) -> Position:
+        return through(plan, learners, committee, potentials, states, demand, chunk, trace, s, work, at, last)
 
-    yield from play_blocks(ensemble, own, chunk, int(chunk.labels.max()), play)
+    yield from process_blocks(ensemble, own, chunk, int(chunk.labels.max()), play)
     decisions = np.zeros(trace.scores.shape)
-    finish_rounds(plan, committee, potentials, calibration, chunk, trace, room, decisions)
+    finish_rounds(plan, committee, potentials, calibration, chunk, trace, work, decisions)
     return trace.followed, decisions

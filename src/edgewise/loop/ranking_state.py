@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from edgewise.kernels.state import state
-from edgewise.learners.foreign_copies import ForeignBank
+from edgewise.learners.external_copies import ExternalBank
 from edgewise.learners.forest.layout import Forest
-from edgewise.learners.label_memory import MemoryBank
+from edgewise.learners.label_markov_chain import MarkovBank
 from edgewise.learners.linear import LinearBank
 from edgewise.loop.calibration import Calibration
-from edgewise.loop.custom import NOTHING, Own
+from edgewise.loop.custom import NOTHING, Custom
 from edgewise.loop.state import Learners
 from edgewise.theory.ranking_potentials import PairPotentials
 
@@ -27,7 +27,7 @@ SUFFERED, START = 0, 1
 
 
 @state
-class RankingPlan(NamedTuple):
+class RankingConfig(NamedTuple):
     """Which booster this is."""
 
     n_labels: int
@@ -39,7 +39,7 @@ class RankingPlan(NamedTuple):
 
 
 @state
-class RankingCommittee(NamedTuple):
+class RankingState(NamedTuple):
     """What the booster itself remembers, per learner."""
 
     form: np.ndarray  # how each learner votes: LABEL, SET or DISTRIBUTION
@@ -68,7 +68,7 @@ class RankingChunk(NamedTuple):
 
 
 @state
-class RankingTrace(NamedTuple):
+class RankingBuffers(NamedTuple):
     """What is carried from learner to learner, per example."""
 
     scores: np.ndarray  # [n, k] of the expert reached so far
@@ -80,8 +80,8 @@ class RankingTrace(NamedTuple):
 
 
 @state
-class RankingRoom(NamedTuple):
-    """Working room of one kernel call, beside `state.Scratch`."""
+class RankingWorkspace(NamedTuple):
+    """Working room of one kernel call, beside `state.Workspace`."""
 
     vote: np.ndarray  # h
     scores: np.ndarray  # the scores of one example, relevant labels first
@@ -93,23 +93,23 @@ class RankingRoom(NamedTuple):
 class RankingEnsemble(NamedTuple):
     """The whole state of a booster of label sets: what learning changes."""
 
-    plan: RankingPlan
+    plan: RankingConfig
     learners: Learners
-    committee: RankingCommittee
+    committee: RankingState
     forests: list[Forest]  # one for each block of learners: see `state.Ensemble`
     bank: LinearBank
-    memory: MemoryBank
+    memory: MarkovBank
     potentials: PairPotentials
     calibration: Calibration
-    foreign: ForeignBank
-    own: Own = NOTHING
+    external: ExternalBank
+    own: Custom = NOTHING
 
 
-def make_ranking_trace(chunk: RankingChunk) -> RankingTrace:
+def make_ranking_buffers(chunk: RankingChunk) -> RankingBuffers:
     n, k = chunk.order.shape
     scores, costs, mean, followed = np.zeros((4, n, k))
-    return RankingTrace(scores, costs, mean, np.zeros((n, 2)), followed, chunk.uniforms[:, 0].copy())
+    return RankingBuffers(scores, costs, mean, np.zeros((n, 2)), followed, chunk.uniforms[:, 0].copy())
 
 
-def make_ranking_room(k: int) -> RankingRoom:
-    return RankingRoom(*np.zeros((5, k)))
+def make_ranking_workspace(k: int) -> RankingWorkspace:
+    return RankingWorkspace(*np.zeros((5, k)))

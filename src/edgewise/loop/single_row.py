@@ -10,23 +10,23 @@ from __future__ import annotations
 import numpy as np
 
 from edgewise.kernels.compile import entry_point
-from edgewise.learners.forest.layout import enlarged, room_needed
-from edgewise.loop.extending import with_own
+from edgewise.learners.forest.layout import capacity_demand, enlarged
+from edgewise.loop.extending import specialize
 from edgewise.loop.online_loop import follow_experts, process_chunk, run_contexts, run_moments
-from edgewise.loop.state import FOR, GROUP, Chunk, Ensemble, Knowledge, make_scratch, make_trace
+from edgewise.loop.state import FOR, GROUP, Chunk, Ensemble, LearnerStates, make_buffers, make_workspace
 
 BEGIN = -1
 
 
 @entry_point
-def play_row(plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, room, first):
+def play_row(plan, learners, committee, potentials, states, demand, in_scores, chunk, trace, s, work, first):
     """`online_loop.run` for a chunk of one row: the learner to go on with once the forest is enlarged, N when done.
 
     `first` is that learner, or BEGIN.
     """
     if first == BEGIN:
-        run_moments(known.forest, chunk)
-        run_contexts(plan, learners.kind.size, known.memory, chunk, trace)
+        run_moments(states.forest, chunk)
+        run_contexts(plan, learners.kind.size, states.memory, chunk, trace)
         for l in range(plan.n_labels):
             trace.scores[0, l] = 0.0
         for i in range(learners.kind.size):
@@ -35,10 +35,10 @@ def play_row(plan, learners, committee, potentials, known, need, in_scores, chun
     start = max(first, 0)
     end = (learners.kind.size, 1)
     at, _ = process_chunk(
-        plan, learners, committee, potentials, known, need, in_scores, chunk, trace, s, (start, 0), end
+        plan, learners, committee, potentials, states, demand, in_scores, chunk, trace, s, (start, 0), end
     )
     if at == learners.kind.size:
-        losses, gaps, weights, labels, shares, guesses, decisions = room
+        losses, gaps, weights, labels, shares, guesses, decisions = work
         follow_experts(plan, committee, chunk, trace, losses, gaps, weights, labels, shares, guesses, decisions)
     return at
 
@@ -52,9 +52,9 @@ class SingleRow:
     def __init__(self, ensemble: Ensemble) -> None:
         k, n_experts = ensemble.plan.n_labels, ensemble.committee.mistakes.size
         width = ensemble.forests[0].moments.shape[1]
-        self.trace = make_trace(1, ensemble.learners.kind.size, n_experts, k)
-        self.scratch = make_scratch(ensemble.forests[0], ensemble.bank, k, 0, 1)
-        self.need = room_needed(ensemble.forests[0])
+        self.trace = make_buffers(1, ensemble.learners.kind.size, n_experts, k)
+        self.scratch = make_workspace(ensemble.forests[0], ensemble.bank, k, 0, 1)
+        self.demand = capacity_demand(ensemble.forests[0])
         self.trees = k if (ensemble.learners.kind == GROUP).any() else 1
         self.code, self.rounds, self.context = np.zeros((3, 1), np.int64)
         self.weight, self.uniforms = np.ones(1), np.zeros((1, 1))
@@ -62,7 +62,7 @@ class SingleRow:
         losses, gaps, weights = np.zeros(n_experts), np.zeros(n_experts), np.ones(n_experts)
         labels, shares = np.zeros(n_experts, np.int32), np.zeros(k)
         self.guesses, self.decisions = np.zeros(1, np.int64), np.zeros((1, k))
-        self.room = (losses, gaps, weights, labels, shares, self.guesses, self.decisions)
+        self.work = (losses, gaps, weights, labels, shares, self.guesses, self.decisions)
 
     def play(
         self,
@@ -91,23 +91,23 @@ class SingleRow:
         )
         (forest,), (potentials,) = ensemble.forests, ensemble.potentials
         n_learners = ensemble.learners.kind.size
-        through, own = with_own(play_row, ensemble.own)
+        through, own = specialize(play_row, ensemble.own)
         at = BEGIN
         while at < n_learners:
             if at != BEGIN:
-                forest = enlarged(forest, self.trees, self.need)
+                forest = enlarged(forest, self.trees, self.demand)
             at = through(
                 ensemble.plan,
                 ensemble.learners,
                 ensemble.committee,
                 potentials,
-                Knowledge(forest, ensemble.bank, ensemble.memory, own),
-                self.need,
+                LearnerStates(forest, ensemble.bank, ensemble.memory, own),
+                self.demand,
                 in_scores,
                 chunk,
                 self.trace,
                 self.scratch,
-                self.room,
+                self.work,
                 at,
             )
         ensemble.forests[0] = forest

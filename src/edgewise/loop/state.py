@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.kernels.state import state
-from edgewise.learners.foreign_copies import ForeignBank
+from edgewise.learners.external_copies import ExternalBank
 from edgewise.learners.forest.layout import Forest
-from edgewise.learners.forest.splitting import SplitRoom, make_split_room
-from edgewise.learners.label_memory import MemoryBank
+from edgewise.learners.forest.splitting import SplitWorkspace, make_split_workspace
+from edgewise.learners.label_markov_chain import MarkovBank
 from edgewise.learners.linear import LinearBank
 from edgewise.learners.newton import Present, make_present
-from edgewise.loop.custom import NOTHING, Own
+from edgewise.loop.custom import NOTHING, Custom
 from edgewise.theory.potential_tables import Potentials
 
 GRADIENT, POTENTIAL, POISSON, UNIFORM, OWN_RULE = 0, 1, 2, 3, 4
@@ -26,7 +26,7 @@ LABEL_VOTES = {"cost": COST, "argmax": ARGMAX}
 VOTES = {**LABEL_VOTES, "probability": PROBABILITY}
 # Kinds of learner: a tree, a group of one-against-rest trees, votes given with the example, a linear learner, a memory
 # of labels, a linear learner per label, a learner of another library.
-TREE, GROUP, GIVEN, LINEAR, MEMORY, BINARY, FOREIGN = 0, 1, 2, 3, 4, 5, 6
+TREE, GROUP, PRECOMPUTED, LINEAR, MARKOV, BINARY, EXTERNAL = 0, 1, 2, 3, 4, 5, 6
 # Kinds from this number on are a user's own (`edgewise.loop.extending`), one for each class in order.
 OWN = 16
 # Columns of Committee.costs; POISSON keeps the weight of right and of wrong votes there.
@@ -36,7 +36,7 @@ FOR, PLACE = 0, 1  # Scratch.gathered
 
 
 @state
-class Plan(NamedTuple):
+class BoosterConfig(NamedTuple):
     """Which booster this is."""
 
     n_labels: int
@@ -68,7 +68,7 @@ class Learners(NamedTuple):
 
 
 @state
-class Committee(NamedTuple):
+class BoosterState(NamedTuple):
     """What the booster itself remembers, per learner or expert."""
 
     weight: np.ndarray  # alpha
@@ -76,7 +76,7 @@ class Committee(NamedTuple):
     costs: np.ndarray  # [N, 2] sums over rounds: cost of the vote, cost of the right label
     importance: np.ndarray  # sum over rounds, before it is normalized
     errors: np.ndarray  # [N, 3] error over about FAST and SLOW examples, and examples since the tree began
-    sharpness: np.ndarray  # [2, 1] `calibration`: logarithm of the factor on scores, and what its steps depend on
+    temperature: np.ndarray  # [2, 1] `calibration`: logarithm of the factor on scores, and what its steps depend on
 
 
 @state
@@ -88,14 +88,14 @@ class Chunk(NamedTuple):
     labels: np.ndarray
     weights: np.ndarray
     rounds: np.ndarray  # t, from 1
-    contexts: np.ndarray  # the labels before each example, as `label_memory` numbers them
+    contexts: np.ndarray  # the labels before each example, as `label_markov_chain` numbers them
     uniforms: np.ndarray  # [n, 1] for the Hedge draw, [n, N] for POISSON
     means: np.ndarray  # [n + 1] running mean and variance of each numeric column before each example, and at the end
     variances: np.ndarray
 
 
 @state
-class Trace(NamedTuple):
+class ChunkBuffers(NamedTuple):
     """What happened, per example and learner; by learner first, as the loop goes."""
 
     scores: np.ndarray  # [n, k] of the expert reached so far
@@ -117,7 +117,7 @@ class Trace(NamedTuple):
 
 
 @state
-class Scratch(NamedTuple):
+class Workspace(NamedTuple):
     """Working room of one kernel call."""
 
     # What a tree sees of each row of a chunk, if several see the same, and in a place more of the row in hand, if not
@@ -130,7 +130,7 @@ class Scratch(NamedTuple):
     evidence: np.ndarray
     shares: np.ndarray
     scalings: np.ndarray
-    split: SplitRoom
+    split: SplitWorkspace
     p: np.ndarray
     tree_p: np.ndarray
     inputs: np.ndarray
@@ -144,15 +144,15 @@ class Scratch(NamedTuple):
     alone: np.ndarray  # [k] scores of one learner
     # [foreign learners, k] their distributions, which Python writes before a kernel asks; and the importance with which
     # they are to learn each label, which Python hands on
-    said: np.ndarray
-    taught: np.ndarray
+    predicted: np.ndarray
+    targets: np.ndarray
 
 
-def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int, rows: int = 0) -> Scratch:
+def make_workspace(forest: Forest, bank: LinearBank, k: int, n_foreign: int, rows: int = 0) -> Workspace:
     """Room for chunks of as many rows; 0 if each tree gathers rows for itself."""
     per_tree = forest.row.shape[1]
     labels = max(k, per_tree)
-    return Scratch(
+    return Workspace(
         x=np.empty((rows + 1, forest.gauss.shape[2])),
         codes=np.empty((rows + 1, forest.nominal.shape[1]), np.int32),
         slots=np.empty((rows + 1, 2, forest.nominal.shape[1]), np.uintp),
@@ -161,7 +161,7 @@ def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int, rows:
         evidence=np.zeros(labels),
         shares=np.zeros(forest.nominal.shape[1]),
         scalings=np.zeros(labels, np.int64),
-        split=make_split_room(forest),
+        split=make_split_workspace(forest),
         p=np.zeros(k),
         tree_p=np.zeros(per_tree),
         inputs=np.zeros(forest.moments.shape[1] + 1),
@@ -173,14 +173,14 @@ def make_scratch(forest: Forest, bank: LinearBank, k: int, n_foreign: int, rows:
         costs=np.zeros(k),
         slopes=np.zeros(k),
         alone=np.zeros(k),
-        said=np.zeros((n_foreign, k)),
-        taught=np.zeros((n_foreign, k)),
+        predicted=np.zeros((n_foreign, k)),
+        targets=np.zeros((n_foreign, k)),
     )
 
 
-def make_trace(n: int, n_learners: int, n_experts: int, k: int, kept: bool = False) -> Trace:
+def make_buffers(n: int, n_learners: int, n_experts: int, k: int, kept: bool = False) -> ChunkBuffers:
     by_learner = (n_learners if kept else 0, n)  # written for every learner and example
-    return Trace(
+    return ChunkBuffers(
         scores=np.zeros((n, k)),
         costs=np.zeros((n, k)),
         odds=np.zeros((n, k)),
@@ -200,27 +200,27 @@ def make_trace(n: int, n_learners: int, n_experts: int, k: int, kept: bool = Fal
 
 
 @state
-class Knowledge(NamedTuple):
+class LearnerStates(NamedTuple):
     """What the learners have learned, by kind."""
 
     forest: Forest
     bank: LinearBank
-    memory: MemoryBank
-    own: Own = NOTHING
+    memory: MarkovBank
+    own: Custom = NOTHING
 
 
 class Ensemble(NamedTuple):
     """The whole state of a booster: what learning changes."""
 
-    plan: Plan
+    plan: BoosterConfig
     learners: Learners
-    committee: Committee
+    committee: BoosterState
     forests: list[Forest]  # one for each block of learners (`pipeline`); the first has the moments of the columns
     bank: LinearBank
-    memory: MemoryBank
+    memory: MarkovBank
     potentials: tuple[Potentials, ...]  # by block; tables and memo only: a function of the plan, not a memory
-    foreign: ForeignBank
-    own: Own = NOTHING
+    external: ExternalBank
+    own: Custom = NOTHING
 
 
 def arrays(state: Any) -> Iterator[np.ndarray]:

@@ -38,7 +38,7 @@ import numpy as np
 
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.linear import SoftmaxRegression
-from edgewise.loop.bandit_loop import BanditPlan
+from edgewise.loop.bandit_loop import BanditConfig
 from edgewise.loop.members import Member
 from edgewise.loop.state import GRADIENT, VOTES
 from edgewise.models.adaboost_olm import EAGER_TREE
@@ -141,7 +141,7 @@ class AdaBandit(AdaptiveEnsemble, StreamBandit):
 
     def _plan(self, k: int) -> Any:
         clip, grain = cost_limits(self.cost_clip, self.cost_grain)
-        return BanditPlan(
+        return BanditConfig(
             n_labels=k,
             rule=GRADIENT,
             loss=BANDIT_LOSSES[self.loss],

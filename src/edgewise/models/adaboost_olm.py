@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 
 from edgewise.learners.hoeffding_tree import HoeffdingTree, eager_tree
-from edgewise.learners.label_memory import LabelMemory
+from edgewise.learners.label_markov_chain import LabelMarkovChain
 from edgewise.learners.linear import SoftmaxRegression
 from edgewise.loop.members import Member
 from edgewise.loop.online_loop import run
-from edgewise.loop.state import GRADIENT, VOTES, Chunk, Plan, Trace
+from edgewise.loop.state import GRADIENT, VOTES, BoosterConfig, Chunk, ChunkBuffers
 from edgewise.models.stream_classifier import StreamClassifier
 from edgewise.models.voting_ensemble import AdaptiveEnsemble
 from edgewise.parameters import Allowed, with_parameters
@@ -110,7 +110,7 @@ class AdaBoostOLM(AdaptiveEnsemble, StreamClassifier):
 
     def _default_estimator(self) -> Member | Sequence[Member]:
         # AdaGrad's steps shrink with the root of the examples' number, Newton's with the number: too soon under drift.
-        first = [SoftmaxRegression(), LabelMemory()] if self.drift == "restart" else [LINEAR]
+        first = [SoftmaxRegression(), LabelMarkovChain()] if self.drift == "restart" else [LINEAR]
         return [*first, WITH_PRODUCTS, MOST_EAGER_TREE]
 
     def _weight_range(self) -> tuple[float, float]:
@@ -124,9 +124,9 @@ class AdaBoostOLM(AdaptiveEnsemble, StreamClassifier):
         covered = self.weight_range is None or self.loss in ("softmax", "logistic")
         return self._weight_range() if covered else (math.nan, math.nan)
 
-    def _plan(self, k: int) -> Plan:
+    def _plan(self, k: int) -> BoosterConfig:
         low, high = self._weight_range()
-        return Plan(
+        return BoosterConfig(
             n_labels=k,
             rule=GRADIENT,
             loss=LOSSES[self.loss],
@@ -145,7 +145,7 @@ class AdaBoostOLM(AdaptiveEnsemble, StreamClassifier):
     def _n_experts(self) -> int:
         return 2 * self.n_estimators if self.single_experts else self.n_estimators
 
-    def _draws(self, plan: Plan) -> int:
+    def _draws(self, plan: BoosterConfig) -> int:
         return 1 if plan.follow == DRAW else 0
 
     def bound(self) -> Bound:
@@ -205,7 +205,7 @@ class OneVsAllOLM(AdaBoostOLM):
 
     def _run_chunk(
         self, chunk: Chunk, in_scores: bool, kept: bool
-    ) -> Generator[None, None, tuple[Trace, np.ndarray, np.ndarray]]:
+    ) -> Generator[None, None, tuple[ChunkBuffers, np.ndarray, np.ndarray]]:
         margins = np.zeros((chunk.labels.size, self.classes_.size))
         restarts = np.zeros((self._ensemble.learners.kind.size, chunk.labels.size), bool)
         for r, ensemble in enumerate(self._ensembles):

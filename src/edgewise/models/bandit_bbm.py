@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import Any
 
-from edgewise.loop.bandit_loop import BanditPlan
+from edgewise.loop.bandit_loop import BanditConfig
 from edgewise.loop.state import LABEL_VOTES, OF_VOTE, POTENTIAL
 from edgewise.models.stream_bandit import Exploration, StreamBandit, bandit_tree, cost_limits
 from edgewise.models.voting_ensemble import MajorityEnsemble
@@ -61,7 +61,7 @@ class BanditBBM(MajorityEnsemble, StreamBandit):
 
     def _plan(self, k: int) -> Any:
         clip, grain = cost_limits(self.cost_clip, self.cost_grain)
-        return BanditPlan(
+        return BanditConfig(
             n_labels=k,
             rule=POTENTIAL,
             loss=0,

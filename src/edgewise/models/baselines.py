@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from edgewise.learners.hoeffding_tree import HoeffdingTree
-from edgewise.loop.state import ARGMAX, POISSON, RIGHT, UNIFORM, WRONG, Plan
+from edgewise.loop.state import ARGMAX, POISSON, RIGHT, UNIFORM, WRONG, BoosterConfig
 from edgewise.models.stream_classifier import StreamClassifier
 from edgewise.parameters import with_parameters
 
@@ -22,13 +22,13 @@ class OzaBoost(StreamClassifier):
     Learners that are wrong more often than right do not vote, as in AdaBoost.M1.
     """
 
-    def _plan(self, k: int) -> Plan:
-        return Plan(k, POISSON, 0, ARGMAX, 0, 1.0, 1.0, False, 0.0, 0.0, False)
+    def _plan(self, k: int) -> BoosterConfig:
+        return BoosterConfig(k, POISSON, 0, ARGMAX, 0, 1.0, 1.0, False, 0.0, 0.0, False)
 
     def _first_weight(self) -> float:
         return 0.0
 
-    def _draws(self, plan: Plan) -> int:
+    def _draws(self, plan: BoosterConfig) -> int:
         return self._ensemble.learners.kind.size
 
     @property
@@ -60,8 +60,8 @@ class HoeffdingForest(StreamClassifier):
     def _preset(cls, name: str) -> dict[str, Any]:
         return {"estimator": HoeffdingTree.preset(name, importance_scale=1.0)}
 
-    def _plan(self, k: int) -> Plan:
-        return Plan(k, UNIFORM, 0, ARGMAX, 0, 1.0, 1.0, False, 0.0, 0.0, False)
+    def _plan(self, k: int) -> BoosterConfig:
+        return BoosterConfig(k, UNIFORM, 0, ARGMAX, 0, 1.0, 1.0, False, 0.0, 0.0, False)
 
     def _first_weight(self) -> float:
         return 1.0 / self.n_estimators

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from edgewise.loop.custom_states import RULE_METHODS, check_state, try_rule
-from edgewise.loop.state import ARGMAX, OWN_RULE, PROBABILITY, Plan
+from edgewise.loop.custom_learners import RULE_METHODS, check_state, try_rule
+from edgewise.loop.state import ARGMAX, OWN_RULE, PROBABILITY, BoosterConfig
 from edgewise.models.stream_classifier import StreamClassifier
 from edgewise.parameters import Allowed
 
@@ -80,8 +80,8 @@ class BoostingRule(StreamClassifier):
         self.check()
         return learners
 
-    def _plan(self, k: int) -> Plan:
-        return Plan(k, OWN_RULE, 0, FORMS[self.vote], 0, 1.0, 1.0, False, 0.0, 0.0, False)
+    def _plan(self, k: int) -> BoosterConfig:
+        return BoosterConfig(k, OWN_RULE, 0, FORMS[self.vote], 0, 1.0, 1.0, False, 0.0, 0.0, False)
 
     def _threads(self) -> int:
         return 1  # what a rule remembers may be of all learners together
@@ -89,10 +89,10 @@ class BoostingRule(StreamClassifier):
     def _first_weight(self) -> float:
         return self.first_weight()
 
-    def _draws(self, plan: Plan) -> int:
+    def _draws(self, plan: BoosterConfig) -> int:
         return self.draws()
 
-    def _new_ensemble(self, plan: Plan, learners: list[Any]) -> Any:
+    def _new_ensemble(self, plan: BoosterConfig, learners: list[Any]) -> Any:
         memory = self.memory(plan.n_labels)
         check_state(memory, f"{type(self).__name__}.memory()", RULE_METHODS)
         try_rule(memory, self.n_estimators, plan.n_labels, self.draws())

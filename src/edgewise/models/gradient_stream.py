@@ -35,8 +35,8 @@ from edgewise.loop.gradient_loop import (
 )
 from edgewise.loop.gradient_members import GradientMember, assemble_gradient, draw_trees, gradient_members
 from edgewise.loop.inputs import Columns
-from edgewise.loop.members import foreign_bank
-from edgewise.loop.pipeline import Passage
+from edgewise.loop.members import external_bank
+from edgewise.loop.pipeline import ChunkTask
 from edgewise.models.stream_ensemble import CHUNK_ROWS, Rows, StreamEnsemble
 from edgewise.parameters import Allowed, with_parameters
 from edgewise.theory.gradient_bounds import RegretBound, edges_of, residual_bound, smooth_bound, step_from_edge
@@ -251,8 +251,8 @@ class GradientStream(StreamEnsemble):
         n, learners = self.n_estimators, self._members()
         progress = Progress(np.zeros((n, 3)), np.zeros(n + 1), np.zeros(3), np.zeros(2))
         kinds, forests, bank, objects = assemble_gradient(learners, self.tree_parameters_, columns, k, self._n_blocks)
-        foreign = foreign_bank(learners, columns, rng, each=k)
-        return GradientEnsemble(steps, kinds, progress, forests, bank, objects, foreign)
+        external = external_bank(learners, columns, rng, each=k)
+        return GradientEnsemble(steps, kinds, progress, forests, bank, objects, external)
 
     def _add_categories(self, columns: Columns) -> None:
         """Take in categories that came up after the first call."""
@@ -262,7 +262,7 @@ class GradientStream(StreamEnsemble):
         self._state = self._state._replace(
             forests=[forest_with_categories(forest, columns.n_categories) for forest in self._state.forests],
             bank=ridge_with_categories(self._state.bank, columns.n_categories),
-            foreign=self._state.foreign.with_categories(columns.categories),
+            external=self._state.external.with_categories(columns.categories),
         )
 
     def _learn_targets(self, X: Any, targets: np.ndarray, sample_weight: Any, loss: Loss) -> np.ndarray:
@@ -293,11 +293,11 @@ class GradientStream(StreamEnsemble):
         n, width = rows.numeric.shape
         predictions = np.zeros((n, self._n_outputs))
 
-        def passage(part: slice) -> Passage:
+        def task(part: slice) -> ChunkTask:
             numeric, nominal, learned = rows.numeric[part], rows.nominal[part], weights[part]
             moments = np.zeros((2, len(numeric) + 1, width))
             examples = Examples(numeric, nominal, targets[part], learned, np.where(learned > 0.0, 0, -1), *moments)
             predictions[part] = yield from run(self._state, loss, examples, averaged=averaged)
 
-        self._flow(map(passage, self._cuts(n)), weights > 0.0)
+        self._flow(map(task, self._cuts(n)), weights > 0.0)
         return predictions

@@ -15,7 +15,7 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 from edgewise.learners.hoeffding_tree import HoeffdingTree
-from edgewise.loop.state import COST, LABEL_VOTES, OF_VOTE, POTENTIAL, Plan
+from edgewise.loop.state import COST, LABEL_VOTES, OF_VOTE, POTENTIAL, BoosterConfig
 from edgewise.models.stream_classifier import StreamClassifier
 from edgewise.models.voting_ensemble import MajorityEnsemble
 from edgewise.parameters import POSITIVE_OR_NONE, with_parameters
@@ -47,9 +47,9 @@ class OnlineMBBM(MajorityEnsemble, StreamClassifier):
         tree = HoeffdingTree.preset(name, importance_scale=(0.5, 20.0))
         return {"estimator": tree, "vote": "cost", "importance_bound": 1.0}
 
-    def _plan(self, k: int) -> Plan:
+    def _plan(self, k: int) -> BoosterConfig:
         bound = float(k if self.importance_bound is None else self.importance_bound)
-        return Plan(k, POTENTIAL, 0, LABEL_VOTES[self.vote], 0, bound, 1.0, False, 1.0, 1.0, False)
+        return BoosterConfig(k, POTENTIAL, 0, LABEL_VOTES[self.vote], 0, bound, 1.0, False, 1.0, 1.0, False)
 
     def _potentials(self, k: int) -> Potentials:
         if LABEL_VOTES[self.vote] == COST:

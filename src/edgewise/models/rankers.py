@@ -29,7 +29,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from edgewise.loop.ranking_state import DRAWN, LABEL, LAST, RANKING_FOLLOW, START, RankingPlan
+from edgewise.loop.ranking_state import DRAWN, LABEL, LAST, RANKING_FOLLOW, START, RankingConfig
 from edgewise.loop.state import GRADIENT, POTENTIAL
 from edgewise.models.stream_ranker import StreamRanker
 from edgewise.models.voting_ensemble import shares_of, softmax
@@ -60,14 +60,14 @@ class AdaOLMR(StreamRanker):
     follow: str = "draw"
     normalize_importance: bool = True
 
-    def _plan(self, k: int) -> RankingPlan:
+    def _plan(self, k: int) -> RankingConfig:
         normalized = bool(self.normalize_importance)
-        return RankingPlan(k, GRADIENT, RANKING_FOLLOW[self.follow], normalized, -FEASIBLE, FEASIBLE)
+        return RankingConfig(k, GRADIENT, RANKING_FOLLOW[self.follow], normalized, -FEASIBLE, FEASIBLE)
 
     def _first_weight(self) -> float:
         return 0.0
 
-    def _draws(self, plan: RankingPlan) -> int:
+    def _draws(self, plan: RankingConfig) -> int:
         return 1 if plan.follow == DRAWN else 0
 
     @property
@@ -133,8 +133,8 @@ class OnlineBMR(StreamRanker):
     def _default_vote(self) -> str:
         return "label" if self.loss == "rank" else super()._default_vote()
 
-    def _plan(self, k: int) -> RankingPlan:
-        return RankingPlan(k, POTENTIAL, LAST, bool(self.normalize_importance), 1.0, 1.0)
+    def _plan(self, k: int) -> RankingConfig:
+        return RankingConfig(k, POTENTIAL, LAST, bool(self.normalize_importance), 1.0, 1.0)
 
     def _potentials(self, k: int) -> PairPotentials:
         return pair_potentials(k, self.n_estimators, self.edge)

@@ -13,13 +13,13 @@ import numpy as np
 from edgewise.data.table import as_table
 from edgewise.data.targets import first_classes, known_classes, label_array, label_codes
 from edgewise.learners.hoeffding_tree import HoeffdingTree
-from edgewise.learners.label_memory import LabelMemory
+from edgewise.learners.label_markov_chain import LabelMarkovChain
 from edgewise.learners.ranges import LogUniform
-from edgewise.loop.bandit_loop import LEARNING, SCORING, VOTING, Cast, make_cast, play, run_rounds
+from edgewise.loop.bandit_loop import LEARNING, SCORING, VOTING, RoundRecord, make_record, play, run_rounds
 from edgewise.loop.decisions import Decision, Pending
 from edgewise.loop.inputs import Given, given
 from edgewise.loop.members import Member
-from edgewise.loop.state import GIVEN, Chunk
+from edgewise.loop.state import PRECOMPUTED, Chunk
 from edgewise.models.stream_classifier import LabelPredictor
 from edgewise.models.stream_ensemble import Rows
 from edgewise.models.voting_ensemble import VotingEnsemble
@@ -40,7 +40,7 @@ TREES = {"paper": {}, "paper-mice": MANY_CLASSES, "paper-isolet": MANY_CLASSES}
 
 
 class BanditHistory(NamedTuple):
-    """A replay seen from inside: arrays over rounds and learners (see `Cast`)."""
+    """A replay seen from inside: arrays over rounds and learners (see `RoundRecord`)."""
 
     shown: np.ndarray
     guesses: np.ndarray
@@ -216,7 +216,7 @@ class StreamBandit(BanditParameters, LabelPredictor, VotingEnsemble):
         casts = list(self._replay(X, y, classes))
         if not casts:
             raise ValueError("X has 0 rows: there is nothing to trace")
-        whole = Cast(*(np.concatenate(field) for field in zip(*casts, strict=True)))._asdict()
+        whole = RoundRecord(*(np.concatenate(field) for field in zip(*casts, strict=True)))._asdict()
         whole["learner_weights"] = whole["weights"]
         return BanditHistory(**{name: whole[name] for name in BanditHistory._fields})
 
@@ -266,8 +266,8 @@ class StreamBandit(BanditParameters, LabelPredictor, VotingEnsemble):
                 raise ValueError(f"exploration={self.exploration!r}: a rate in (0, 1), 'decaying', or a function of t")
         elif not callable(self.exploration):
             _check_rate(self.exploration, "exploration")
-        if any(isinstance(learner, LabelMemory) for learner in learners):
-            raise ValueError("estimator: a LabelMemory learns from labels, which a bandit is not told")
+        if any(isinstance(learner, LabelMarkovChain) for learner in learners):
+            raise ValueError("estimator: a LabelMarkovChain learns from labels, which a bandit is not told")
         return learners
 
     def _draws(self, plan: Any) -> int:
@@ -309,13 +309,15 @@ class StreamBandit(BanditParameters, LabelPredictor, VotingEnsemble):
         if not isinstance(x, np.ndarray) or x.dtype != np.float64 or not hasattr(self, "_columns"):
             return False
         columns = self._columns
-        if x.shape != (len(columns.names),) or columns.categories or self._ensemble.learners.kind[0] == GIVEN:
+        if x.shape != (len(columns.names),) or columns.categories or self._ensemble.learners.kind[0] == PRECOMPUTED:
             return False
-        if self._ensemble.foreign.copies:
+        if self._ensemble.external.copies:
             return False  # they may not take missing values
         return not np.isinf(x).any()
 
-    def _play(self, ensemble: Any, rows: Rows, cast: Cast, parts: int, first: int = 0, labels: Any = None) -> Any:
+    def _play(
+        self, ensemble: Any, rows: Rows, cast: RoundRecord, parts: int, first: int = 0, labels: Any = None
+    ) -> Any:
         """Vote or learn in the rounds of these rows, the first of which is number `first` of those that are learned."""
         n, width = rows.numeric.shape
         none, moments = np.zeros(n, np.int64), np.zeros((2, n + 1, width))
@@ -341,11 +343,11 @@ class StreamBandit(BanditParameters, LabelPredictor, VotingEnsemble):
     def _decide(self, rows: Rows, rates: np.ndarray, uniforms: np.ndarray, given: Any) -> list[Decision]:
         """Decisions on a chunk of rows."""
         plan, n_learners = self._ensemble.plan, self._ensemble.learners.kind.size
-        cast = make_cast(plan, len(rates), n_learners, rates, uniforms)
+        cast = make_record(plan, len(rates), n_learners, rates, uniforms)
         self._play(self._ensemble, rows, cast, VOTING)
         return [self._made(given[t], rows, cast, t) for t in range(len(rates))]
 
-    def _made(self, features: Any, rows: Rows, cast: Cast, t: int) -> Decision:
+    def _made(self, features: Any, rows: Rows, cast: RoundRecord, t: int) -> Decision:
         """The decision of row t of a chunk, kept until its feedback comes."""
         one = slice(t, t + 1)
         probabilities = np.full(self.classes_.size, cast.rates[t] / (self.classes_.size - 1))
@@ -359,13 +361,13 @@ class StreamBandit(BanditParameters, LabelPredictor, VotingEnsemble):
             features,
             rows.numeric[one],
             rows.nominal[one],
-            cast if len(cast.shown) == 1 else Cast(*(field[one].copy() for field in cast)),
+            cast if len(cast.shown) == 1 else RoundRecord(*(field[one].copy() for field in cast)),
         )
         self.decisions_ += 1
         self.expired_ += self._pending.add(decision, self.max_pending)
         return decision
 
-    def _replay(self, X: Any, y: Any, classes: Any) -> Iterator[Cast]:
+    def _replay(self, X: Any, y: Any, classes: Any) -> Iterator[RoundRecord]:
         """Check everything, so that bad input leaves the model as it was; then play in chunks, giving each."""
         learners = self._check()
         X = given(X)
@@ -378,7 +380,7 @@ class StreamBandit(BanditParameters, LabelPredictor, VotingEnsemble):
         plan, n_learners = self._ensemble.plan, self._ensemble.learners.kind.size
         for part, uniforms in self._parts(np.ones(len(codes), bool)):
             size = len(uniforms)
-            cast = make_cast(plan, size, n_learners, rates[part], uniforms)
+            cast = make_record(plan, size, n_learners, rates[part], uniforms)
             self._ensembles[0] = self._play(
                 self._ensemble, rows.part(part), cast, VOTING | LEARNING, self.rounds_ + 1, codes[part]
             )
@@ -396,7 +398,7 @@ class StreamBandit(BanditParameters, LabelPredictor, VotingEnsemble):
         guesses, scores = np.zeros(n, np.int64), np.zeros((n, self.classes_.size))
         for part in self._cuts(n):
             size = part.stop - part.start
-            cast = make_cast(ensemble.plan, size, n_learners, np.zeros(size), np.ones((size, 2 + n_learners)))
+            cast = make_record(ensemble.plan, size, n_learners, np.zeros(size), np.ones((size, 2 + n_learners)))
             self._play(ensemble, rows.part(part), cast, VOTING | SCORING)
             guesses[part], scores[part] = cast.guesses, cast.mean
         return guesses, scores

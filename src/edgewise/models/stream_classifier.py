@@ -11,14 +11,14 @@ import numpy as np
 from edgewise.data.targets import first_classes, known_classes, label_array, label_codes, weight_array
 from edgewise.loop.inputs import given
 from edgewise.loop.online_loop import run
-from edgewise.loop.pipeline import Passage
-from edgewise.loop.state import COST, POTENTIAL, Chunk, Trace
+from edgewise.loop.pipeline import ChunkTask
+from edgewise.loop.state import COST, POTENTIAL, Chunk, ChunkBuffers
 from edgewise.models.stream_ensemble import Rows, StreamEnsemble
 from edgewise.models.voting_ensemble import VotingEnsemble, VotingParameters, shares_of
 
 
 class History(NamedTuple):
-    """A prequential run seen from inside: arrays over rows, and learners or experts (see `Trace`)."""
+    """A prequential run seen from inside: arrays over rows, and learners or experts (see `ChunkBuffers`)."""
 
     guesses: np.ndarray
     votes: np.ndarray
@@ -171,7 +171,7 @@ class StreamClassifier(VotingParameters, LabelLearner, VotingEnsemble):
         """
         pieces: list[History] = []
 
-        def keep(guesses: np.ndarray, trace: Trace, chunk: Chunk) -> None:
+        def keep(guesses: np.ndarray, trace: ChunkBuffers, chunk: Chunk) -> None:
             pieces.append(
                 History(
                     guesses,
@@ -238,7 +238,7 @@ class StreamClassifier(VotingParameters, LabelLearner, VotingEnsemble):
         n, width = rows.numeric.shape
         guesses, decisions = np.zeros(n, np.int64), np.zeros((n, self.classes_.size))
 
-        def passage(part: slice, uniforms: np.ndarray) -> Passage:
+        def task(part: slice, uniforms: np.ndarray) -> ChunkTask:
             numeric, nominal = rows.numeric[part], rows.nominal[part]
             contexts, moments = np.zeros(len(uniforms), np.int64), np.zeros((2, len(uniforms) + 1, width))
             chunk = Chunk(numeric, nominal, codes[part], weights[part], rounds[part], contexts, uniforms, *moments)
@@ -250,11 +250,11 @@ class StreamClassifier(VotingParameters, LabelLearner, VotingEnsemble):
 
         plan = self._ensemble.plan
         # a vote by potentials looks into the memo of its block, and writes there
-        in_turn = keep is not None or (plan.rule == POTENTIAL and plan.vote == COST)
-        self._flow(starmap(passage, self._parts(codes >= 0)), codes >= 0, in_turn=in_turn)
+        in_order = keep is not None or (plan.rule == POTENTIAL and plan.vote == COST)
+        self._flow(starmap(task, self._parts(codes >= 0)), codes >= 0, in_order=in_order)
         return guesses, decisions
 
     def _run_chunk(
         self, chunk: Chunk, in_scores: bool, kept: bool
-    ) -> Generator[None, None, tuple[Trace, np.ndarray, np.ndarray]]:
+    ) -> Generator[None, None, tuple[ChunkBuffers, np.ndarray, np.ndarray]]:
         return run(self._ensemble, chunk, in_scores, kept)

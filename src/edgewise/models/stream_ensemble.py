@@ -10,11 +10,11 @@ import numpy as np
 from edgewise.data.targets import weight_array
 from edgewise.estimator import Estimator
 from edgewise.learners.forest.structure import structure
-from edgewise.learners.given_votes import GivenVotes
 from edgewise.learners.hoeffding_tree import HoeffdingTree
+from edgewise.learners.precomputed_votes import PrecomputedVotes
 from edgewise.loop.inputs import Columns, checked_columns, columns_of, encode, given
-from edgewise.loop.members import check_foreign
-from edgewise.loop.pipeline import BLOCKS_PER_THREAD, Passage, blocks, flow, n_threads
+from edgewise.loop.members import check_external
+from edgewise.loop.pipeline import BLOCKS_PER_THREAD, ChunkTask, blocks, n_threads, run_tasks
 from edgewise.loop.state import GROUP, TREE, arrays
 from edgewise.parameters import Allowed, Saveable, check_parameters, checks_of
 
@@ -214,15 +214,15 @@ class StreamEnsemble(Saveable, Estimator):
         for first in range(0, n, self.chunk_size):
             yield slice(first, min(n, first + self.chunk_size))
 
-    def _flow(self, passages: Iterable[Passage], learned: np.ndarray, *, in_turn: bool = False) -> None:
+    def _flow(self, tasks: Iterable[ChunkTask], learned: np.ndarray, *, in_order: bool = False) -> None:
         """Send the chunks of rows through the ensemble, by as many threads as may work at once.
 
-        Chunks of which nothing is learned leave no trace, and may overtake each other unless they go `in_turn`.
+        Chunks of which nothing is learned leave no trace, and may overtake each other unless they go `in_order`.
         """
         learning = bool(learned.any())
         threads = 1 if learned.size <= self.chunk_size else self._threads()
         try:
-            flow(passages, threads, learning or in_turn)
+            run_tasks(tasks, threads, learning or in_order)
         except BaseException:
             self._interrupted = learning and threads > 1
             raise
@@ -241,9 +241,9 @@ class StreamEnsemble(Saveable, Estimator):
             columns = known
         rows = Rows(columns, *encode(columns, examples.table))
         learners = learners or self._members()
-        if isinstance(learners[0], GivenVotes):
+        if isinstance(learners[0], PrecomputedVotes):
             check_votes(rows.numeric, self.n_estimators, k)
-        check_foreign(learners, rows.numeric, 2 if self._binary else k)
+        check_external(learners, rows.numeric, 2 if self._binary else k)
         return rows
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -258,7 +258,9 @@ class StreamEnsemble(Saveable, Estimator):
 def check_votes(numeric: np.ndarray, n: int, k: int) -> None:
     """ValueError unless there is a vote for each of n learners, and each is the number of a class."""
     if numeric.shape[1] != n:
-        raise ValueError(f"X has {numeric.shape[1]} numeric columns: GivenVotes needs one for each of {n} learners")
+        raise ValueError(
+            f"X has {numeric.shape[1]} numeric columns: PrecomputedVotes needs one for each of {n} learners"
+        )
     wrong = np.argwhere(~((numeric == np.floor(numeric)) & (numeric >= 0) & (numeric < k)))
     if wrong.size:
         row, column = wrong[0]

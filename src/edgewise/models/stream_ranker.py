@@ -17,22 +17,22 @@ from edgewise.data.targets import (
     weight_array,
 )
 from edgewise.learners.hoeffding_tree import HoeffdingTree, eager_tree
-from edgewise.learners.label_memory import LabelMemory
+from edgewise.learners.label_markov_chain import LabelMarkovChain
 from edgewise.learners.linear import BinaryRelevance, SoftmaxRegression
 from edgewise.loop.calibration import make_calibration
 from edgewise.loop.edges import adaptive_edges
 from edgewise.loop.inputs import given
 from edgewise.loop.label_sets import indicator, is_vector, label_names, ordered
-from edgewise.loop.members import assemble, foreign_bank
-from edgewise.loop.pipeline import Passage
+from edgewise.loop.members import assemble, external_bank
+from edgewise.loop.pipeline import ChunkTask
 from edgewise.loop.ranking_loop import rank_chunk, run_relevance
 from edgewise.loop.ranking_state import (
     SUFFERED,
     VOTE_FORMATS,
     RankingChunk,
-    RankingCommittee,
+    RankingConfig,
     RankingEnsemble,
-    RankingPlan,
+    RankingState,
 )
 from edgewise.models.stream_ensemble import Rows
 from edgewise.models.voting_ensemble import VotingEnsemble, VotingParameters, softmax
@@ -254,17 +254,17 @@ class StreamRanker(VotingParameters, VotingEnsemble):
 
     def _check(self) -> list[Any]:
         learners = super()._check()
-        if any(isinstance(learner, LabelMemory) for learner in learners):
-            raise ValueError("estimator: a LabelMemory remembers single labels, not label sets")
+        if any(isinstance(learner, LabelMarkovChain) for learner in learners):
+            raise ValueError("estimator: a LabelMarkovChain remembers single labels, not label sets")
         self._formats(learners)
         return learners
 
-    def _new_ensemble(self, plan: RankingPlan, learners: list[Any]) -> RankingEnsemble:
+    def _new_ensemble(self, plan: RankingConfig, learners: list[Any]) -> RankingEnsemble:
         n, k = self.n_estimators, plan.n_labels
         kinds, forests, bank, memory, own = assemble(
             learners, self.parameters_, self._columns, k, False, self._n_blocks
         )
-        committee = RankingCommittee(
+        committee = RankingState(
             form=self._formats(learners),
             weight=np.full(n, float(self._first_weight())),
             losses=np.zeros(n),
@@ -274,8 +274,8 @@ class StreamRanker(VotingParameters, VotingEnsemble):
             totals=np.zeros(2),
         )
         potentials, calibration = self._potentials(k), make_calibration(k)
-        foreign = foreign_bank(learners, self._columns, self._rng)
-        return RankingEnsemble(plan, kinds, committee, forests, bank, memory, potentials, calibration, foreign, own)
+        external = external_bank(learners, self._columns, self._rng)
+        return RankingEnsemble(plan, kinds, committee, forests, bank, memory, potentials, calibration, external, own)
 
     def _potentials(self, k: int) -> PairPotentials:
         return pair_potentials(k, 1, 1.0)
@@ -340,14 +340,14 @@ class StreamRanker(VotingParameters, VotingEnsemble):
         decisions, followed = np.zeros((2, n, self.labels_.size))
         self._prepare(sizes[sizes > 0])
 
-        def passage(part: slice, uniforms: np.ndarray) -> Passage:
+        def task(part: slice, uniforms: np.ndarray) -> ChunkTask:
             numeric, nominal = rows.numeric[part], rows.nominal[part]
             contexts, moments = np.zeros(len(uniforms), np.int64), np.zeros((2, len(uniforms) + 1, width))
             targets = sizes[part], order[part], weights[part]
             chunk = RankingChunk(numeric, nominal, *targets, rounds[part], contexts, uniforms, *moments)
             followed[part], decisions[part] = yield from rank_chunk(self._ensemble, chunk)
 
-        self._flow(starmap(passage, self._parts(sizes > 0)), sizes > 0)
+        self._flow(starmap(task, self._parts(sizes > 0)), sizes > 0)
         return decisions, followed
 
     def _prepare(self, sizes: np.ndarray) -> None:

@@ -10,17 +10,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from edgewise.learners.forest.layout import with_categories
-from edgewise.learners.given_votes import GivenVotes
 from edgewise.learners.hoeffding_tree import HoeffdingTree
-from edgewise.learners.label_memory import LabelMemory
+from edgewise.learners.label_markov_chain import LabelMarkovChain
 from edgewise.learners.linear import SoftmaxRegression, bank_with_categories
+from edgewise.learners.precomputed_votes import PrecomputedVotes
 from edgewise.loop.budget import within_budget
-from edgewise.loop.calibration import make_sharpness
-from edgewise.loop.custom_states import widened_states
+from edgewise.loop.calibration import make_temperature
+from edgewise.loop.custom_learners import states_with_categories
 from edgewise.loop.edges import adaptive_edges, majority_edges
 from edgewise.loop.inputs import Columns
-from edgewise.loop.members import Member, assemble, draw, foreign_bank, members
-from edgewise.loop.state import Committee, Ensemble, arrays
+from edgewise.loop.members import Member, assemble, draw, external_bank, members
+from edgewise.loop.state import BoosterState, Ensemble, arrays
 from edgewise.models.stream_ensemble import CHUNK_ROWS, StreamEnsemble
 from edgewise.parameters import declares
 from edgewise.theory.potential_tables import shared_out, zero_one_potentials
@@ -46,7 +46,7 @@ class VotingEnsemble(StreamEnsemble):
     restarts_: list[tuple[int, int]]  # (round, learner) of every tree that began anew
     _ensembles: list[Any]
 
-    _threaded = HoeffdingTree | SoftmaxRegression | LabelMemory | GivenVotes
+    _threaded = HoeffdingTree | SoftmaxRegression | LabelMarkovChain | PrecomputedVotes
     # whether a tree stands for k trees, each telling one class from the rest
     _in_groups: ClassVar[bool] = False
 
@@ -124,17 +124,17 @@ class VotingEnsemble(StreamEnsemble):
         kinds, forests, bank, memory, own = assemble(
             learners, self.parameters_, self._columns, plan.n_labels, self._in_groups, self._n_blocks
         )
-        committee = Committee(
+        committee = BoosterState(
             np.full(n, float(self._first_weight())),
             np.zeros(self._n_experts()),
             np.zeros((n, 2)),
             np.zeros(n),
             np.zeros((n, 3)),
-            make_sharpness(),
+            make_temperature(),
         )
         potentials = shared_out(self._potentials(plan.n_labels), self._n_blocks)
-        foreign = foreign_bank(learners, self._columns, self._rng)
-        return Ensemble(plan, kinds, committee, forests, bank, memory, potentials, foreign, own)
+        external = external_bank(learners, self._columns, self._rng)
+        return Ensemble(plan, kinds, committee, forests, bank, memory, potentials, external, own)
 
     def _limited(self, ensembles: list[Any]) -> list[Any]:
         """The ensembles with limits to their trees, as `max_bytes` asks for."""
@@ -153,8 +153,8 @@ class VotingEnsemble(StreamEnsemble):
                 ensemble._replace(
                     forests=[with_categories(forest, columns.n_categories) for forest in ensemble.forests],
                     bank=bank_with_categories(ensemble.bank, columns.n_categories),
-                    foreign=ensemble.foreign.with_categories(columns.categories),
-                    own=widened_states(ensemble.own, learners, columns, ensemble.plan.n_labels),
+                    external=ensemble.external.with_categories(columns.categories),
+                    own=states_with_categories(ensemble.own, learners, columns, ensemble.plan.n_labels),
                 )
                 for ensemble in self._ensembles
             ]

@@ -32,7 +32,7 @@ def checked_forest(forest: Forest, template: Forest) -> Forest:
         gauss=with_width(forest.gauss, template.gauss.shape[2]),
         constant=np.zeros(row_slots),
         majority=np.zeros(leaf_slots, np.int32),
-        gapped=np.zeros(leaf_slots, bool),
+        has_missing=np.zeros(leaf_slots, bool),
         complete=np.zeros(row_slots) if in_sums else forest.complete,
         complete_sum=np.zeros(leaf_slots) if in_sums else forest.complete_sum,
     )
@@ -71,7 +71,7 @@ def checked_forest(forest: Forest, template: Forest) -> Forest:
     forest.majority[leaves] = forest.class_weight[leaves].argmax(axis=1)
     for tree in range(forest.root.size):
         own = leaves[of_tree == tree]
-        forest.gapped[own] = (forest.margin[np.ix_(own, sum_slots(forest, tree))] > 0.0).any(axis=1)
+        forest.has_missing[own] = (forest.code_totals[np.ix_(own, sum_slots(forest, tree))] > 0.0).any(axis=1)
     fill_constants(forest, leaves, of_tree)
     return forest._replace(tree_rows=np.bincount(of_tree, n_rows, forest.root.size).astype(np.int64))
 
@@ -85,14 +85,14 @@ def _take_out_of_sums(forest: Forest, leaves: np.ndarray, of_tree: np.ndarray) -
             forest.complete[rows] = sums[:, 0]
             forest.complete_sum[leaf] = sums[:, 0].sum()
             forest.counts[np.ix_(rows, slots)] = 0.0
-            forest.margin[leaf, slots] = 0.0
+            forest.code_totals[leaf, slots] = 0.0
 
 
-def has_sleepers(forest: Forest) -> bool:
+def has_deactivated(forest: Forest) -> bool:
     """Whether leaves keep no statistics, for which kernels need the room that comes with a budget."""
     examples = forest.examples.copy()
     examples[forest.free_leaves[: forest.used[layout.LEAVES]]] = 0
-    return bool((examples == layout.ASLEEP).any())
+    return bool((examples == layout.DEACTIVATED).any())
 
 
 def checked_regression_forest(forest: RegressionForest) -> RegressionForest:

@@ -16,13 +16,13 @@ import numpy as np
 
 from edgewise.data.table import Feature, Table
 from edgewise.learners.hoeffding_tree import HoeffdingTree
-from edgewise.learners.label_memory import LabelMemory
+from edgewise.learners.label_markov_chain import LabelMarkovChain
 from edgewise.learners.linear import SoftmaxRegression
 from edgewise.learners.products import first_inputs, pairs_of_columns
 from edgewise.learners.regression_forest.layout import ROOM
 from edgewise.learners.regression_tree import RegressionTree
 from edgewise.learners.ridge import RidgeRegression
-from edgewise.loop.bandit_loop import Cast, make_cast
+from edgewise.loop.bandit_loop import RoundRecord, make_record
 from edgewise.loop.decisions import Decision, Pending
 from edgewise.loop.inputs import Columns
 from edgewise.loop.pipeline import blocks
@@ -43,13 +43,13 @@ from edgewise.persist.declared import (
     stored_arrays,
     take,
 )
-from edgewise.persist.forests import checked_forest, checked_regression_forest, has_sleepers
+from edgewise.persist.forests import checked_forest, checked_regression_forest, has_deactivated
 from edgewise.persist.values import parameter_names
 
 STARTED = "_columns"  # an attribute of every model that has a state
 # Fields of a state that a file leaves out since they follow from what it holds, and the fill of `gauss`. There are no
-# foreign learners: parameters that name one are refused.
-DERIVED = ("offset", "tree_rows", "majority", "gapped", "constant", "places", "gauss", "foreign")
+# external learners: parameters that name one are refused.
+DERIVED = ("offset", "tree_rows", "majority", "has_missing", "constant", "places", "gauss", "external")
 # Tables of the exact 0-1 potentials grow faster than the square of the number of learners, and are made anew, whatever
 # the size of the file: 70 MB, and some 200 MB on the way, at this number.
 MOST_WITH_POTENTIALS, WITH_POTENTIALS = 1000, ("OnlineMBBM", "BanditBBM")
@@ -185,7 +185,7 @@ def _ensembles(model: Any, fresh: Any, stored: Any) -> list[Any]:
     ensembles = [
         restored_ensemble(kind, template, one) for template, one in zip(fresh._new_ensembles(k), stored, strict=True)
     ]
-    if model.max_bytes is None and any(has_sleepers(forest) for one in ensembles for forest in one.forests):
+    if model.max_bytes is None and any(has_deactivated(forest) for one in ensembles for forest in one.forests):
         raise ValueError("max_bytes=None: its leaves sleep, which they do under a budget only")
     return ensembles
 
@@ -209,7 +209,7 @@ def _check_ensemble(kind: str, stored: Any, fresh: Any, sizes: dict[str, int]) -
     learners, k = fresh._members(), sizes["k"]
     linear = [learner for learner in learners if isinstance(learner, SoftmaxRegression)]
     newton = [learner.newton for learner in linear if learner.newton > 0]
-    memories = sum(isinstance(learner, LabelMemory) for learner in learners)
+    memories = sum(isinstance(learner, LabelMarkovChain) for learner in learners)
     pairs = pairs_of_columns(max((of.products for of in linear), default=0), sizes["columns"], sizes["nominal"])
     products = int(first_inputs(pairs)[-1])
     sizes = sizes | {
@@ -343,12 +343,12 @@ def _restored_pending(stored: Any, model: Any) -> Pending:
     if isinstance(ids, np.ndarray) and ids.dtype == np.int64 and ids.shape == (0,):
         return pending
     ensemble, columns, k, n_learners = model._ensemble, model._columns, model.classes_.size, model.n_estimators
-    template = make_cast(ensemble.plan, 1, n_learners, np.zeros(1), np.zeros((1, 2 + n_learners)))
+    template = make_record(ensemble.plan, 1, n_learners, np.zeros(1), np.zeros((1, 2 + n_learners)))
     sizes = _sizes(columns, n_learners) | {"k": k, "shares": template.shares.shape[2]}
     check("Pending", stored, sizes, "pending ")
     n, numeric, nominal = ids.size, stored["numeric"], stored["nominal"]
     unknown = {name: np.repeat(array, n, axis=0) for name, array in template._asdict().items()}
-    cast = Cast(**unknown | in_code("Cast", stored["cast"]))
+    cast = RoundRecord(**unknown | in_code("Cast", stored["cast"]))
     features = stored["features"]
     in_order = (np.diff(ids) > 0).all() and ids[0] > pending.last_expired and ids[-1] < pending.next_id
     for held, message in (
@@ -376,7 +376,7 @@ def _restored_pending(stored: Any, model: Any) -> Pending:
             features[t],
             numeric[one].copy(),
             nominal[one].copy(),
-            Cast(*(field[one].copy() for field in cast)),
+            RoundRecord(*(field[one].copy() for field in cast)),
         )
     return pending
 

@@ -22,7 +22,7 @@ from edgewise.reproduction.planning import describe_model, describe_quick
 
 if TYPE_CHECKING:
     from edgewise.reproduction.cache import Kept
-    from edgewise.reproduction.running import Plan, Run
+    from edgewise.reproduction.running import BoosterConfig, Run
 
 
 FORMAT = "edgewise-reproductions"
@@ -136,7 +136,7 @@ def reproductions(run: Run) -> list[Reproduction]:
     return [reproduction_of(plan, run) for plan in run.plans]
 
 
-def reproduction_of(plan: Plan, run: Run) -> Reproduction:
+def reproduction_of(plan: BoosterConfig, run: Run) -> Reproduction:
     """What a run has found so far for one declaration."""
     declared = plan.declared
     finished = {
@@ -169,7 +169,7 @@ def reproduction_of(plan: Plan, run: Run) -> Reproduction:
     )
 
 
-def _cell(plan: Plan, finished: Finished, data: Data, algorithm: Algorithm, measure: Measure) -> Cell:
+def _cell(plan: BoosterConfig, finished: Finished, data: Data, algorithm: Algorithm, measure: Measure) -> Cell:
     """A data set and an algorithm; of a best-of algorithm, the one with the best mean of those that have run."""
     source, note = algorithm.name, ""
     if algorithm.best_of:
@@ -203,7 +203,7 @@ def _measured(finished: Finished, data: str, algorithm: str, measure: str) -> Me
     return Measured(found.value, found.error, len(records), mean([record.seconds for record in records]).value)
 
 
-def _mean_curves(plan: Plan, finished: Finished) -> list[Curve]:
+def _mean_curves(plan: BoosterConfig, finished: Finished) -> list[Curve]:
     """Means over seeds of the kinds that the declaration shows, in its order."""
     curves = []
     for kind in plan.declared.curves:
@@ -228,7 +228,7 @@ def mean_curve(data: str, algorithm: str, curves: Sequence[dict[str, Any]]) -> C
     return Curve(first["kind"], data, algorithm, first["x_label"], first["y_label"], series)
 
 
-def _curves_across(plan: Plan, finished: Finished) -> list[Curve]:
+def _curves_across(plan: BoosterConfig, finished: Finished) -> list[Curve]:
     """Lines whose points are algorithms; those of one picture together."""
     pictures: dict[tuple[str, str], Curve] = {}
     for line in plan.declared.across:
@@ -242,7 +242,7 @@ def _curves_across(plan: Plan, finished: Finished) -> list[Curve]:
     return list(pictures.values())
 
 
-def _settings(plan: Plan) -> dict[str, str]:
+def _settings(plan: BoosterConfig) -> dict[str, str]:
     """Data sets with their preparation, algorithms with their parameters, in words."""
     settings = {}
     for data in {line.data.name: line.data for line in plan.lines}.values():

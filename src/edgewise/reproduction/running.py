@@ -33,7 +33,7 @@ class Finished(NamedTuple):
     error: str | None
 
 
-class Plan(NamedTuple):
+class BoosterConfig(NamedTuple):
     """The lines of one declaration, their tasks, and what cannot be run."""
 
     declared: Declaration
@@ -93,7 +93,7 @@ class Run:
         each = [known.get(_without_seed(job)) or [_size(job) * seconds / size] for job in left]
         return sum(sum(times) / len(times) for times in each) / max(1, min(workers, len(left)))
 
-    def _plan(self, declared: Declaration) -> Plan:
+    def _plan(self, declared: Declaration) -> BoosterConfig:
         tasks: dict[tuple[str, str], list[Task]] = {}
         missing: dict[str, Missing] = {}
         lines = lines_of(declared, self.options)
@@ -112,7 +112,7 @@ class Run:
                     missing[what] = Missing(what, lacking.how)
                 planned = known  # what is kept needs nothing more
             tasks[data.name, algorithm.name] = planned
-        return Plan(declared, lines, tasks, list(missing.values()))
+        return BoosterConfig(declared, lines, tasks, list(missing.values()))
 
     def _look_up(self, task: Task) -> bool:
         """Whether this version of the code has kept the task's record."""

@@ -15,10 +15,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from edgewise.data.targets import weight_array
-from edgewise.learners.given_votes import GivenVotes
 from edgewise.learners.hoeffding_tree import HoeffdingTree
-from edgewise.learners.label_memory import LabelMemory
+from edgewise.learners.label_markov_chain import LabelMarkovChain
 from edgewise.learners.linear import SoftmaxRegression
+from edgewise.learners.precomputed_votes import PrecomputedVotes
 from edgewise.learners.regression_tree import RegressionTree
 from edgewise.learners.ridge import RidgeRegression
 from edgewise.models.stream_ensemble import Rows
@@ -26,7 +26,7 @@ from edgewise.river.features import Column, Features, plain
 from edgewise.river.late import add_categories, add_columns
 
 # Learners whose state can be given features, categories and labels that come late.
-GROWING = HoeffdingTree | SoftmaxRegression | LabelMemory | GivenVotes | RegressionTree | RidgeRegression
+GROWING = HoeffdingTree | SoftmaxRegression | LabelMarkovChain | PrecomputedVotes | RegressionTree | RidgeRegression
 
 
 class Addition(NamedTuple):

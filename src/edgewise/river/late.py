@@ -30,10 +30,10 @@ from edgewise.learners.forest.layout import (
     LEAVES,
     NODES,
     Forest,
+    capacity_demand,
     column_lists,
     enlarged,
     nodes_below,
-    room_needed,
     slot_offsets,
     statistics_width,
     with_categories,
@@ -41,7 +41,7 @@ from edgewise.learners.forest.layout import (
     with_gaps,
 )
 from edgewise.learners.hoeffding_tree import HoeffdingTree
-from edgewise.learners.label_memory import MemoryBank
+from edgewise.learners.label_markov_chain import MarkovBank
 from edgewise.learners.linear import LinearBank, bank_with_categories, input_offsets
 from edgewise.learners.newton import newton_with_inputs
 from edgewise.learners.products import products_with_columns
@@ -122,10 +122,10 @@ def _with_columns(state: Any, of_trees: np.ndarray, columns: Columns) -> Any:
         "moments": padded(forest.moments, 1, new_numeric),
     }
     # New columns come after all that a tree has, so that old features keep their places and old codes their slots.
-    lists = ("margin", "counts") if isinstance(forest, Forest) else ("bins", "slots", "low", "density")
+    lists = ("code_totals", "counts") if isinstance(forest, Forest) else ("bins", "slots", "low", "density")
     for field in lists:
         array = getattr(forest, field)
-        in_slots = field in ("margin", "counts", "slots")
+        in_slots = field in ("code_totals", "counts", "slots")
         width = int(offset[:, -1].max(initial=0)) if in_slots else changes["numeric"].shape[1]
         changes[field] = padded(array, 1, max(0, width - array.shape[1]))
     if isinstance(forest, Forest):
@@ -217,7 +217,7 @@ def _with_experience(made: list[Ensemble], known: list[Ensemble]) -> list[Ensemb
     return made
 
 
-def _with_contexts(memory: MemoryBank, known: int, k: int) -> MemoryBank:
+def _with_contexts(memory: MarkovBank, known: int, k: int) -> MarkovBank:
     """Label memories over k labels; the context "no label" is the last one, and moves."""
     n, more = memory.decay.size, k - known
     contexts = memory.counts.reshape(n, known + 1, known + 1, known) if n else np.zeros((0, 1, 1, known))
@@ -230,7 +230,7 @@ def _with_contexts(memory: MemoryBank, known: int, k: int) -> MemoryBank:
 def _with_trees(forest: Forest, known: int, more: int) -> Forest:
     """The forest of groups of `known` trees with `more` trees in each: one leaf, which has seen only the rest."""
     groups = forest.root.size // known
-    forest = enlarged(forest, groups * more, room_needed(forest))
+    forest = enlarged(forest, groups * more, capacity_demand(forest))
     after = (known * (np.arange(groups) + 1)).repeat(more)
     changes = {}
     for field in Forest._fields[: Forest._fields.index("kind")]:

@@ -36,7 +36,7 @@ def first_costs(labels: np.ndarray, weights: np.ndarray, k: int, right: float, w
 
 
 @entry_point
-def tally(costs, labels, votes):
+def leaf_counters(costs, labels, votes):
     """(C . 1_h, C . 1_y, sum of C, what the wrong votes paid, number of wrong votes)."""
     paid, right, total, missed, n_wrong = 0.0, 0.0, 0.0, 0.0, 0
     for i in range(labels.size):

@@ -45,7 +45,7 @@ def expert_weights(losses, gaps, out):
 
 
 @inlined
-def drawn(weights, u):
+def sample_index(weights, u):
     """The expert drawn with probability proportional to its weight, from u uniform in [0, 1)."""
     total = 0.0
     for i in range(weights.size):
@@ -60,7 +60,7 @@ def drawn(weights, u):
 
 
 @inlined
-def heaviest(weights):
+def argmax(weights):
     """The label of largest weight; ties go to the lowest label."""
     best = 0
     most = weights[0]
@@ -84,11 +84,11 @@ def voted(weights, labels, shares):
             share = shares[label]
         share += weights[i]
     shares[label] = share
-    return heaviest(shares)
+    return argmax(shares)
 
 
 @noinline
-def blend(first, loss, scores, mean, total):
+def add_to_hedge_mean(first, loss, scores, mean, total):
     """Take one more expert into the mean of the experts' scores, weighted by exp(-loss).
 
     `mean` holds the weighted sum and `total` the sum of weights and the least loss so far, which weights are relative

@@ -216,7 +216,7 @@ def expected_costs(loss, scores, p, out, e):
 
 
 @inlined
-def cheapest(costs):
+def argmin_cost(costs):
     """The label of least cost; ties (up to rounding) go to the lowest label."""
     best = 0
     for l in range(1, costs.size):

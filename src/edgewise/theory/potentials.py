@@ -28,7 +28,7 @@ import numpy as np
 
 from edgewise.kernels.compile import entry_point, inlined, noinline
 from edgewise.theory.elementary import whole_part
-from edgewise.theory.losses import cheapest
+from edgewise.theory.losses import argmin_cost
 from edgewise.theory.potential_tables import MORE_SLOTS, Potentials, zero_one_potentials
 from edgewise.theory.winning_chances import winning_chances
 
@@ -67,8 +67,10 @@ def importance(p: Potentials, m: int, label: int, votes: np.ndarray) -> float:
 
 
 @noinline
-def judged(p: Potentials, m: int, label: int, votes: np.ndarray, vote: int, state: np.ndarray) -> tuple[float, float]:
-    """What a learner after which m remain is told: its `importance`, and C(label, vote) - C(label, label) of its vote.
+def importance_and_excess(
+    p: Potentials, m: int, label: int, votes: np.ndarray, vote: int, state: np.ndarray
+) -> tuple[float, float]:
+    """The `importance` for a learner after which m remain, and C(label, vote) - C(label, label) of its vote.
 
     `state` has the potential and the importance at the votes so far, as the learner before left them there; it becomes
     those after this vote. C(label, label) is the potential before the vote less `wrong` times the importance.
@@ -145,8 +147,8 @@ def _costs_of_kind(p: Potentials, m: int, votes: np.ndarray, n_kinds: int, kind:
 def _begin_rows(p: Potentials, m: int, votes: np.ndarray, n_kinds: int) -> float:
     """For every kind of the true label: C(r, r) of eq. (4), 1/w (0 if w is 0) and the keys of the votes for it.
 
-    The state before the vote knows both (`judged`), with errors of up to RESOLUTION: what these make of the sum of all
-    rows of D is returned.
+    The state before the vote knows both (`importance_and_excess`), with errors of up to RESOLUTION: what these make of
+    the sum of all rows of D is returned.
     """
     blurred = 0.0
     for kind in range(n_kinds):
@@ -259,7 +261,7 @@ def _cheapest_by_rows(
         for l in range(p.k):
             of_others = p.kind_chances[kind] - chances[l] if p.kinds[l] == kind else p.kind_chances[kind]
             costs[l] += of_others * scale * p.kind_costs[p.kinds[l]]
-    return cheapest(costs)
+    return argmin_cost(costs)
 
 
 @inlined

@@ -91,9 +91,9 @@ def _category_codes(seen: np.ndarray, n_categories: int, max_bins: int, weights:
     present = np.flatnonzero(mass > 0.0)
     codes = np.full(n_categories, -1.0)
     if present.size > max_bins:
-        heaviest = np.sort(present[np.argsort(-mass[present], kind="stable")[: max_bins - 1]])
+        argmax = np.sort(present[np.argsort(-mass[present], kind="stable")[: max_bins - 1]])
         codes[present] = max_bins - 1
-        codes[heaviest] = np.arange(heaviest.size)
+        codes[argmax] = np.arange(argmax.size)
     else:
         codes[present] = np.arange(present.size)
     return codes

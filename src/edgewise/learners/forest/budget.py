@@ -2,8 +2,8 @@
 
 Every tree gets an equal share, whatever other trees need, so that no tree's growth depends on another's. The share is
 for nodes and leaves, which stay for ever, and for statistics rows, of which leaves that promise little are relieved
-(`sleeping`), with the room that a tree needs while it learns one example: at most half of it for nodes and leaves, and
-no more than NODES_PER_ROW nodes to a row. Trees may stand in one forest or in several that learn apart: a share is the
+(`deactivation`), with what a tree needs while it learns one example: at most half of it for nodes and leaves, and no
+more than NODES_PER_ROW nodes to a row. Trees may stand in one forest or in several that learn apart: a share is the
 same in either case, that of a tree with a forest of its own.
 """
 

@@ -36,7 +36,7 @@ def distance(x, mean, precision, m):
 
 
 @noinline
-def gapped_evidence(gauss, class_weight, x, m):
+def evidence_with_missing(gauss, class_weight, x, m):
     """What `numeric_evidence` is where values are missing: their factors are left out.
 
     Precisions are multiplied up before a logarithm is taken; one is at most LARGEST_PRECISION.
@@ -60,7 +60,7 @@ def numeric_evidence(gauss, constant, class_weight, x, m, complete):
     """Log of a class's weight times its density of the numeric features, up to a constant that all classes share."""
     if complete:
         return constant - 0.5 * distance(x, gauss[MEAN], gauss[PRECISION], m)
-    return gapped_evidence(gauss, class_weight, x, m)
+    return evidence_with_missing(gauss, class_weight, x, m)
 
 
 @inlined
@@ -85,13 +85,13 @@ def nominal_likelihoods(forest, leaf, slots, told, weighed, likelihoods, shares,
     """
     if told == 0 and not weighed:
         return False
-    rows, margin, weights = forest.row[leaf], forest.margin[leaf], forest.class_weight[leaf]
-    whole = told > 0 and not forest.gapped[leaf] and forest.complete_sum[leaf] > 0.0
+    rows, code_totals, weights = forest.row[leaf], forest.code_totals[leaf], forest.class_weight[leaf]
+    whole = told > 0 and not forest.has_missing[leaf] and forest.complete_sum[leaf] > 0.0
     tiny = not whole
     if whole:
         inverse = 1.0 / forest.complete_sum[leaf]
         for j in range(told):
-            shares[j] = margin[slots[0, j]] * inverse  # 0 for a code never seen, which makes all products 0
+            shares[j] = code_totals[slots[0, j]] * inverse  # 0 for a code never seen, which makes all products 0
         a = next_seen(rows, 0)
         while a < rows.size:  # by two classes: they share the look for slots and shares
             b = next_seen(rows, a + 1)
@@ -123,11 +123,11 @@ def scaled_likelihoods(forest, leaf, weighed, whole, told, likelihoods, slots, s
 
     Classes that needed this more often than others are scaled down at the end.
     """
-    rows, margin = forest.row[leaf], forest.margin[leaf]
+    rows, code_totals = forest.row[leaf], forest.code_totals[leaf]
     if not whole:
         for j in range(told):
-            seen = forest.complete_sum[leaf] + margin[slots[1, j]]
-            shares[j] = margin[slots[0, j]] / seen if seen > 0.0 else 0.0
+            seen = forest.complete_sum[leaf] + code_totals[slots[1, j]]
+            shares[j] = code_totals[slots[0, j]] / seen if seen > 0.0 else 0.0
     scaled = False
     for r in range(rows.size):
         scalings[r] = 0
@@ -210,7 +210,11 @@ def leaf_labels(forest, tree, leaf, x, slots, m, told, complete, in_full, eviden
             bayes = r
             most = evidence[r]
     if mode == ADAPTIVE:
-        mode = NAIVE_BAYES if forest.tally[leaf, RIGHT_BAYES] >= forest.tally[leaf, RIGHT_MAJORITY] else MAJORITY
+        mode = (
+            NAIVE_BAYES
+            if forest.leaf_counters[leaf, RIGHT_BAYES] >= forest.leaf_counters[leaf, RIGHT_MAJORITY]
+            else MAJORITY
+        )
     return majority, bayes, mode
 
 

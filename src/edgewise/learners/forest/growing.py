@@ -1,17 +1,18 @@
 """Routing an example to its leaf, learning it there, and splitting the leaf.
 
 Children inherit their share of the class weights; in a warm-started tree also of all statistics (`inheriting`). Under a
-budget of bytes the leaves that promise least keep no statistics (`sleeping`).
+budget of bytes the leaves that promise least keep no statistics (`deactivation`).
 """
 
 from __future__ import annotations
 
 from edgewise.kernels.compile import entry_point, inlined, merged, noinline
+from edgewise.learners.forest.deactivation import free_rows_of_least_promise, reactivate, release_rows
 from edgewise.learners.forest.inheriting import cut_above, cut_below, drop_code, give, keep_code, sum_up_classes
 from edgewise.learners.forest.layout import (
     ADAPTIVE,
-    ASLEEP,
     BINARY,
+    DEACTIVATED,
     LEAF,
     LEAVES,
     LINKS,
@@ -27,7 +28,6 @@ from edgewise.learners.forest.layout import (
     WEIGHT,
 )
 from edgewise.learners.forest.merits import weight_below
-from edgewise.learners.forest.sleeping import release_rows, shed_rows, stir
 from edgewise.learners.forest.splitting import best_split
 from edgewise.learners.forest.statistics import (
     forget,
@@ -137,7 +137,7 @@ def add_branch(forest, tree, node, code):
 
 @merged
 def learn(
-    forest, tree, voted_from, reached, majority, bayes, x, codes, slots, m, c, told, label, w, means, variances, room
+    forest, tree, voted_from, reached, majority, bayes, x, codes, slots, m, c, told, label, w, means, variances, work
 ):
     """Tree learns (x, label) with weight w > 0.
 
@@ -148,18 +148,18 @@ def learn(
     leaf = index(forest.child[node])
     if forest.mode[tree] == ADAPTIVE and node == voted_from:
         if majority == label:
-            forest.tally[leaf, RIGHT_MAJORITY] += w
+            forest.leaf_counters[leaf, RIGHT_MAJORITY] += w
         if bayes == label:
-            forest.tally[leaf, RIGHT_BAYES] += w
+            forest.leaf_counters[leaf, RIGHT_BAYES] += w
     weights, most = forest.class_weight[leaf], forest.majority[leaf]
     weights[label] += w
     if weights[label] > weights[most] or (weights[label] == weights[most] and label < most):
         forest.majority[leaf] = label
-    if forest.examples[leaf] == ASLEEP:
-        stir(forest, tree, leaf)
+    if forest.examples[leaf] == DEACTIVATED:
+        reactivate(forest, tree, leaf)
         return
-    forest.tally[leaf, SEEN] += w
-    forest.tally[leaf, PENDING] += w
+    forest.leaf_counters[leaf, SEEN] += w
+    forest.leaf_counters[leaf, PENDING] += w
     forest.examples[leaf] += 1
     row = forest.row[leaf, label]
     if row < 0:
@@ -176,13 +176,13 @@ def learn(
     if c > 0:
         update_counts(forest, leaf, row, slots, c, told, w)
     if (
-        forest.tally[leaf, PENDING] >= forest.grace[tree]
+        forest.leaf_counters[leaf, PENDING] >= forest.grace[tree]
         and forest.examples[leaf] >= 2
         and forest.n_rows[leaf] >= 2
         and forest.n_nodes[tree] + 2 <= forest.node_limit[tree]
     ):
-        forest.tally[leaf, PENDING] = 0.0
-        feature, cut = best_split(forest, tree, leaf, m, c, room)
+        forest.leaf_counters[leaf, PENDING] = 0.0
+        feature, cut = best_split(forest, tree, leaf, m, c, work)
         if 0 <= feature < m:
             split_numeric(forest, tree, node, feature, cut, m, means, variances)
         elif feature >= m and forest.binary[tree]:
@@ -190,7 +190,7 @@ def learn(
         elif feature >= m:
             split_multiway(forest, tree, node, feature - m, m, means, variances)
     if forest.tree_rows[tree] > forest.row_limit[tree]:
-        shed_rows(forest, tree)
+        free_rows_of_least_promise(forest, tree)
 
 
 @noinline
@@ -321,14 +321,14 @@ def split_multiway(forest, tree, node, j, m, means, variances):
     width = last - first_slot
     branches = 0
     for v in range(width):
-        if forest.margin[leaf, first_slot + v] > 0.0:
+        if forest.code_totals[leaf, first_slot + v] > 0.0:
             branches += 1
     if branches == 0 or forest.n_nodes[tree] + branches > forest.node_limit[tree]:
         return
     first = new_links(forest, width)
     most = -1.0
     for v in range(width):
-        weight = forest.margin[leaf, first_slot + v]
+        weight = forest.code_totals[leaf, first_slot + v]
         if weight > 0.0:
             child = new_leaf(forest, tree)
             forest.links[first + v] = child

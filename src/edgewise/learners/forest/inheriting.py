@@ -13,7 +13,7 @@ from edgewise.kernels.compile import inlined, noinline
 from edgewise.learners.forest.layout import HIGH, LOW, MEAN, SQUARES, WEIGHT
 from edgewise.learners.forest.normal import normal_below
 from edgewise.learners.forest.statistics import deviation, new_row
-from edgewise.theory.experts import heaviest
+from edgewise.theory.experts import argmax
 
 LEAST_INHERITANCE = 1e-6  # weight below which a class leaves no statistics to a child
 DENSITY_AT_ZERO = 1.0 / math.sqrt(2.0 * math.pi)
@@ -74,16 +74,16 @@ def cut_below(gauss, heir, j, threshold, weight):
 @noinline
 def sum_up_classes(forest, tree, leaf):
     """What follows from all that a leaf has inherited class by class: its majority, the counts over all classes."""
-    forest.majority[leaf] = heaviest(forest.class_weight[leaf])
+    forest.majority[leaf] = argmax(forest.class_weight[leaf])
     for r in range(forest.row.shape[1]):
         row = forest.row[leaf, r]
         if row >= 0:
             forest.complete_sum[leaf] += forest.complete[row]
-            for v in range(forest.margin.shape[1]):
-                forest.margin[leaf, v] += forest.counts[row, v]
+            for v in range(forest.code_totals.shape[1]):
+                forest.code_totals[leaf, v] += forest.counts[row, v]
     for j in range(forest.nominal.shape[1]):
-        if forest.nominal[tree, j] >= 0 and forest.margin[leaf, forest.offset[tree, j + 1] - 1] > 0.0:
-            forest.gapped[leaf] = True
+        if forest.nominal[tree, j] >= 0 and forest.code_totals[leaf, forest.offset[tree, j + 1] - 1] > 0.0:
+            forest.has_missing[leaf] = True
 
 
 @inlined

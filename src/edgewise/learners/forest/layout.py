@@ -25,12 +25,12 @@ LEAF_MODES = {"majority": MAJORITY, "naive_bayes": NAIVE_BAYES, "adaptive": ADAP
 WEIGHT, MEAN, SQUARES, LOW, HIGH, PRECISION = 0, 1, 2, 3, 4, 5
 # Counters in Forest.used.
 NODES, LINKS, LEAVES, ROWS = 0, 1, 2, 3
-# Sums in a leaf, Forest.tally: weight since the leaf was made, weight since the last attempt, weight predicted right
-# by majority and by naive Bayes. PENDING of a leaf that sleeps (`sleeping`) is its promise when it was last looked at.
+# Sums in a leaf, Forest.leaf_counters: weight since the leaf was made, weight since the last attempt, weight predicted
+# right by majority and by naive Bayes. PENDING of a deactivated leaf is its promise when it was last looked at.
 SEEN, PENDING, RIGHT_MAJORITY, RIGHT_BAYES = 0, 1, 2, 3
 
 NO_LIMIT = np.iinfo(np.int64).max
-ASLEEP = -1  # Forest.examples of a leaf that keeps no statistics
+DEACTIVATED = -1  # Forest.examples of a leaf that keeps no statistics
 # Bytes up to which a pool doubles; larger ones grow by an eighth, so that at most a ninth of a forest is unused room.
 SMALL_POOL = 1 << 20
 
@@ -70,9 +70,9 @@ class Forest(NamedTuple):
     class_weight: np.ndarray  # [leaves, k] weight of each class, with what was inherited at the split
     majority: np.ndarray  # [leaves] the class of most weight
     row: np.ndarray  # [leaves, k] statistics row of each class, -1 where none was seen since the leaf was made
-    tally: np.ndarray  # [leaves, 4]
-    margin: np.ndarray  # [leaves, V] counts over all classes: the sum of the leaf's rows of `counts`
-    gapped: np.ndarray  # [leaves] whether there is a sum among them that is not 0
+    leaf_counters: np.ndarray  # [leaves, 4]
+    code_totals: np.ndarray  # [leaves, V] counts over all classes: the sum of the leaf's rows of `counts`
+    has_missing: np.ndarray  # [leaves] whether there is a sum among them that is not 0
     complete_sum: np.ndarray  # [leaves] `complete` over all classes, added up as examples came
     examples: np.ndarray  # [leaves] learned since the leaf was made or woke, or ASLEEP
     n_rows: np.ndarray  # [leaves] classes seen since the leaf was made
@@ -93,7 +93,17 @@ class Forest(NamedTuple):
 GROWING = {
     NODES: ("kind", "feature", "threshold", "child", "width", "fallback"),
     LINKS: ("links",),
-    LEAVES: ("class_weight", "majority", "row", "tally", "margin", "gapped", "complete_sum", "examples", "n_rows"),
+    LEAVES: (
+        "class_weight",
+        "majority",
+        "row",
+        "leaf_counters",
+        "code_totals",
+        "has_missing",
+        "complete_sum",
+        "examples",
+        "n_rows",
+    ),
     ROWS: ("gauss", "constant", "counts", "complete"),
 }
 FREE = {LEAVES: "free_leaves", ROWS: "free_rows"}
@@ -145,9 +155,9 @@ def make_forest(
         class_weight=np.zeros((leaves, n_labels)),
         majority=np.zeros(leaves, np.int32),
         row=np.full((leaves, n_labels), -1, np.int32),
-        tally=np.zeros((leaves, 4)),
-        margin=np.zeros((leaves, max(1, int(offset[:, -1].max(initial=0))))),
-        gapped=np.zeros(leaves, bool),
+        leaf_counters=np.zeros((leaves, 4)),
+        code_totals=np.zeros((leaves, max(1, int(offset[:, -1].max(initial=0))))),
+        has_missing=np.zeros(leaves, bool),
         complete_sum=np.zeros(leaves),
         examples=np.zeros(leaves, np.int64),
         n_rows=np.zeros(leaves, np.int64),
@@ -209,7 +219,7 @@ def with_features(forest: Forest, width: int) -> Forest:
     return forest._replace(gauss=gauss)
 
 
-def room_needed(*forests: Forest) -> np.ndarray:
+def capacity_demand(*forests: Forest) -> np.ndarray:
     """Nodes, links, leaves and rows that one tree may take when it learns one example."""
     branches = 2
     if not two_way(forests):
@@ -224,13 +234,13 @@ def two_way(forests: Sequence[Forest]) -> bool:
 
 
 @inlined
-def has_room(forest, trees, need):
+def has_capacity(forest, trees, demand):
     """Whether `trees` trees may each learn an example in the pools as they are."""
     return (
-        forest.used[NODES] + trees * need[NODES] <= forest.kind.size
-        and forest.used[LINKS] + trees * need[LINKS] <= forest.links.size
-        and forest.used[LEAVES] >= trees * need[LEAVES]
-        and forest.used[ROWS] >= trees * need[ROWS]
+        forest.used[NODES] + trees * demand[NODES] <= forest.kind.size
+        and forest.used[LINKS] + trees * demand[LINKS] <= forest.links.size
+        and forest.used[LEAVES] >= trees * demand[LEAVES]
+        and forest.used[ROWS] >= trees * demand[ROWS]
     )
 
 
@@ -245,7 +255,7 @@ def most_held(forests: Sequence[Forest], node_limit: np.ndarray, row_limit: np.n
     if not two_way(forests) and forests[0].categories.size:
         held[:, LEAVES] = node_limit
         held[:, LINKS] = node_limit * max(int(forest.categories.max()) for forest in forests) // 2
-    return held + room_needed(*forests)
+    return held + capacity_demand(*forests)
 
 
 def live_nodes(forest: Forest) -> np.ndarray:
@@ -318,11 +328,11 @@ def with_free_slots(slots: np.ndarray, free: int, room: int) -> tuple[np.ndarray
     return slots, more + free
 
 
-def enlarged(forest: Forest, trees: int, need: np.ndarray) -> Forest:
-    """The forest with more room in each pool that `has_room` would find too small, and no unused nodes in between."""
+def enlarged(forest: Forest, trees: int, demand: np.ndarray) -> Forest:
+    """The forest with more room in each pool that `has_capacity` finds too small, and no unused nodes in between."""
     limited = forest.row_limit.min() < NO_LIMIT
     most = most_held([forest], forest.node_limit, forest.row_limit).sum(axis=0) if limited else None
-    live, wanted = int(forest.n_nodes.sum()), trees * need
+    live, wanted = int(forest.n_nodes.sum()), trees * demand
     full = most is not None and bool((forest.used + wanted > most)[[NODES, LINKS]].any())
     if forest.used[NODES] > (live if full else 2 * live):
         compact(forest)
@@ -356,7 +366,7 @@ def with_categories(forest: Forest, categories: np.ndarray) -> Forest:
         nominal[tree, columns[columns >= 0]] = True
     offset = slot_offsets(nominal, room)
     width = int(offset[:, -1].max())
-    counts, margin = np.zeros((len(forest.counts), width)), np.zeros((len(forest.margin), width))
+    counts, code_totals = np.zeros((len(forest.counts), width)), np.zeros((len(forest.code_totals), width))
     for tree in range(forest.root.size):
         leaves = leaves_of(forest, tree)
         rows = statistics_of(forest, leaves)
@@ -364,24 +374,24 @@ def with_categories(forest: Forest, categories: np.ndarray) -> Forest:
             if column >= 0:
                 old, new, size = forest.offset[tree, j], offset[tree, j], forest.categories[column]
                 last, new_last = forest.offset[tree, j + 1] - 1, offset[tree, j + 1] - 1
-                for before, after, held in ((forest.counts, counts, rows), (forest.margin, margin, leaves)):
+                for before, after, held in ((forest.counts, counts, rows), (forest.code_totals, code_totals, leaves)):
                     after[held, new : new + size] = before[held, old : old + size]
                     after[held, new_last] = before[held, last]
-    return forest._replace(categories=room, offset=offset, counts=counts, margin=margin)
+    return forest._replace(categories=room, offset=offset, counts=counts, code_totals=code_totals)
 
 
 def with_gaps(forest: Forest) -> Forest:
     """The forest, to which nominal columns are about to come that no example has shown: none is complete any more."""
-    counts, margin, gapped = forest.counts.copy(), forest.margin.copy(), forest.gapped.copy()
+    counts, code_totals, has_missing = forest.counts.copy(), forest.code_totals.copy(), forest.has_missing.copy()
     for tree in range(forest.root.size):
         slots = sum_slots(forest, tree)
         for leaf in leaves_of(forest, tree):
             rows = statistics_of(forest, leaf)
             counts[np.ix_(rows, slots)] += forest.complete[rows, None]
-            margin[leaf, slots] += forest.complete_sum[leaf]
-            gapped[leaf] = (margin[leaf, slots] > 0.0).any()
+            code_totals[leaf, slots] += forest.complete_sum[leaf]
+            has_missing[leaf] = (code_totals[leaf, slots] > 0.0).any()
     none = {"complete": np.zeros_like(forest.complete), "complete_sum": np.zeros_like(forest.complete_sum)}
-    return forest._replace(counts=counts, margin=margin, gapped=gapped, **none)
+    return forest._replace(counts=counts, code_totals=code_totals, has_missing=has_missing, **none)
 
 
 def leaves_of(forest: Forest, tree: int) -> list[int]:

@@ -1,7 +1,7 @@
 """The information gain of a split, exactly: Gaussians cut at a threshold, counts parted by code.
 
 With f(x) = x ln x, n times the gain is f(n) - sum_c f(n_c) - sum_b [f(n_b) - sum_c f(n_bc)] over classes c and branches
-b. Which splits are worth this arithmetic is for `guessing` to say.
+b. Which splits are worth this arithmetic is for `gain_bounds` to say.
 """
 
 from __future__ import annotations
@@ -39,35 +39,35 @@ def weight_below(gauss, j, threshold):
 
 
 @inlined
-def numeric_merit(gauss, room, n, j, mass, floor):
+def numeric_merit(gauss, work, n, j, mass, floor):
     """Best threshold of numeric feature j and its information gain in bits; gain 0 if there is no candidate.
 
     Thresholds whose guess says that they cannot reach `floor` are left out. Only classes whose range a threshold cuts
-    need a logarithm. `room.weights` and `room.logs` keep n_c and f(n_c) from feature to feature: without missing values
+    need a logarithm. `work.weights` and `work.logs` keep n_c and f(n_c) from feature to feature: without missing values
     they do not change.
     """
     whole = 0.0
     for i in range(n):
-        weight = gauss[room.present[i], WEIGHT, j]
-        if weight != room.weights[i]:
-            room.weights[i] = weight
-            room.logs[i] = x_log_x(weight)
-        whole += room.logs[i]
-    total, low, high = room.totals[j], room.lows[j], room.highs[j]
+        weight = gauss[work.present[i], WEIGHT, j]
+        if weight != work.weights[i]:
+            work.weights[i] = weight
+            work.logs[i] = x_log_x(weight)
+        whole += work.logs[i]
+    total, low, high = work.totals[j], work.lows[j], work.highs[j]
     impurity = x_log_x(total) - whole
     best, chosen = 0.0, 0.0
     for s in range(THRESHOLDS):
-        if room.guesses[s, j] >= floor:
+        if work.guesses[s, j] >= floor:
             threshold = low + (high - low) * (s + 1) / (THRESHOLDS + 1)
             left = 0.0
             inside = 0.0
             for i in range(n):
-                below = weight_below(gauss[room.present[i]], j, threshold)
+                below = weight_below(gauss[work.present[i]], j, threshold)
                 left += below
-                if below <= 0.0 or below >= room.weights[i]:
-                    inside += room.logs[i]
+                if below <= 0.0 or below >= work.weights[i]:
+                    inside += work.logs[i]
                 else:
-                    inside += x_log_x(below) + x_log_x(room.weights[i] - below)
+                    inside += x_log_x(below) + x_log_x(work.weights[i] - below)
             right = total - left
             if left >= LEAST_BRANCH * total and right >= LEAST_BRANCH * total:
                 merit = (impurity - (x_log_x(left) + x_log_x(right) - inside)) / mass * BITS

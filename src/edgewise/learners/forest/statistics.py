@@ -70,12 +70,12 @@ def forget(forest, leaf):
     """Let a leaf have no statistics: no row of any class, nothing counted."""
     for r in range(forest.row.shape[1]):
         forest.row[leaf, r] = -1
-    for v in range(forest.margin.shape[1]):
-        forest.margin[leaf, v] = 0.0
-    forest.gapped[leaf] = False
+    for v in range(forest.code_totals.shape[1]):
+        forest.code_totals[leaf, v] = 0.0
+    forest.has_missing[leaf] = False
     forest.complete_sum[leaf] = 0.0
-    for s in range(forest.tally.shape[1]):
-        forest.tally[leaf, s] = 0.0
+    for s in range(forest.leaf_counters.shape[1]):
+        forest.leaf_counters[leaf, s] = 0.0
     forest.n_rows[leaf] = 0
 
 
@@ -186,11 +186,11 @@ def update_counts(forest, leaf, row, slots, c, told, w):
 
     How much weight a feature showed is counted once for all features where an example shows all of them.
     """
-    counts, margin = forest.counts[row], forest.margin[leaf]
+    counts, code_totals = forest.counts[row], forest.code_totals[leaf]
     for j in range(told):
         slot = slots[0, j]
         counts[slot] += w
-        margin[slot] += w
+        code_totals[slot] += w
     if told == c:
         forest.complete[row] += w
         forest.complete_sum[leaf] += w
@@ -198,8 +198,8 @@ def update_counts(forest, leaf, row, slots, c, told, w):
         for j in range(told):
             last = slots[1, j]
             counts[last] += w
-            margin[last] += w
-            forest.gapped[leaf] = True
+            code_totals[last] += w
+            forest.has_missing[leaf] = True
 
 
 @inlined

@@ -16,7 +16,7 @@ from edgewise.learners.regression_forest.layout import (
     SQUARES,
     SUMS,
     WEIGHT,
-    has_room,
+    has_capacity,
 )
 from edgewise.learners.regression_forest.splitting import best_split, sum_up
 
@@ -45,7 +45,7 @@ def find_leaf(forest, tree, numeric, nominal):
 
 
 @inlined
-def tree_speaks(forest, tree, node, out):
+def tree_predict(forest, tree, node, out):
     """The prediction of a leaf: its mean target, drawn towards 0 by `smoothing` examples."""
     leaf = forest.child[node]
     weight = forest.mass[leaf] + forest.smoothing[tree]
@@ -214,17 +214,17 @@ def split(forest, tree, node, j, cut, whole, left):
 
 
 @entry_point
-def tree_plays(forest, tree, rows, targets, first, whole, left, out):
+def process_tree(forest, tree, rows, targets, first, whole, left, out):
     """Tree speaks of every row from `first` on, and learns those of weight above 0; `out` has what it said.
 
     Gives the row before which the forest must be enlarged, or the number of rows when done.
     """
     n = rows.weights.size
     for t in range(first, n):
-        if rows.weights[t] > 0.0 and not has_room(forest):
+        if rows.weights[t] > 0.0 and not has_capacity(forest):
             return t
         node = find_leaf(forest, tree, rows.numeric[t], rows.nominal[t])
-        tree_speaks(forest, tree, node, out[t])
+        tree_predict(forest, tree, node, out[t])
         if rows.weights[t] > 0.0:
             learn(
                 forest,

@@ -127,13 +127,13 @@ def make_regression_forest(
 
 
 @inlined
-def has_room(forest):
+def has_capacity(forest):
     """Whether a tree may learn an example in the pools as they are."""
     return forest.used[NODES] + ROOM <= forest.kind.size and forest.used[LEAVES] >= ROOM
 
 
 def enlarged(forest: RegressionForest) -> RegressionForest:
-    """The forest with more room in each pool that `has_room` would find too small."""
+    """The forest with more room in each pool that `has_capacity` would find too small."""
     changes: dict[str, np.ndarray] = {}
     nodes, leaves, free = forest.kind.size, forest.mass.size, int(forest.used[LEAVES])
     if forest.used[NODES] + ROOM > nodes:

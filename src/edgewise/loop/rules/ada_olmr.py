@@ -22,32 +22,32 @@ from edgewise.kernels.compile import inlined
 from edgewise.loop.ranking_state import DRAWN, MEAN
 from edgewise.loop.rules.rankings import cost_of, count_costs, gather_scores, scatter_costs, set_importances
 from edgewise.loop.rules.votes import clipped
-from edgewise.theory.experts import blend
+from edgewise.theory.experts import add_to_hedge_mean
 from edgewise.theory.ranking_losses import logistic_costs, rank_loss
 
 
 @inlined
-def logistic_costs_round(plan, committee, chunk, trace, i, t, room):
+def logistic_costs_round(plan, committee, chunk, trace, i, t, work):
     """Costs of learner i in round t, the importance of each label from them, and what its vote cost."""
     size, costs, order = chunk.labels[t], trace.costs[t], chunk.order[t]
     if i == 0:
-        gather_scores(trace.scores[t], order, room.scores)
-        logistic_costs(room.scores, size, room.exps, room.costs)
-        scatter_costs(room.costs, order, costs)
-    count_costs(committee, i, costs, order, size, chunk.weights[t], room.vote)
-    set_importances(plan, committee, i, costs, order, size, chunk.rounds[t], room.gains)
+        gather_scores(trace.scores[t], order, work.scores)
+        logistic_costs(work.scores, size, work.exps, work.costs)
+        scatter_costs(work.costs, order, costs)
+    count_costs(committee, i, costs, order, size, chunk.weights[t], work.vote)
+    set_importances(plan, committee, i, costs, order, size, chunk.rounds[t], work.gains)
 
 
 @inlined
-def move_weight(plan, committee, chunk, trace, i, t, alpha, room):
+def move_weight(plan, committee, chunk, trace, i, t, alpha, work):
     """Count expert i's rank loss, and move learner i's weight: `trace.costs` become those at the new scores."""
     size, costs, order = chunk.labels[t], trace.costs[t], chunk.order[t]
-    gather_scores(trace.scores[t], order, room.scores)
-    committee.losses[i] += chunk.weights[t] * rank_loss(room.scores, size)
-    logistic_costs(room.scores, size, room.exps, room.costs)
-    scatter_costs(room.costs, order, costs)
+    gather_scores(trace.scores[t], order, work.scores)
+    committee.losses[i] += chunk.weights[t] * rank_loss(work.scores, size)
+    logistic_costs(work.scores, size, work.exps, work.costs)
+    scatter_costs(work.costs, order, costs)
     # f'(alpha) is the cost of the vote at the new scores: Section 3.2
-    step = chunk.weights[t] * cost_of(costs, room.vote) / math.sqrt(chunk.rounds[t])
+    step = chunk.weights[t] * cost_of(costs, work.vote) / math.sqrt(chunk.rounds[t])
     step *= (plan.weight_high - plan.weight_low) / 4.0
     committee.weight[i] = clipped(alpha - step, plan.weight_low, plan.weight_high)
 
@@ -57,7 +57,7 @@ def choose_expert(plan, first, learned, loss, scores, trace, t):
     """Let one more expert go by: Hedge's mean of all so far, and the one followed if it is a single one."""
     total = trace.total[t]
     better = first or loss < total[1]
-    blend(first, loss, scores, trace.mean[t], total)
+    add_to_hedge_mean(first, loss, scores, trace.mean[t], total)
     if plan.follow == DRAWN and learned:
         chance = math.exp(total[1] - loss) / total[0]
         better = trace.uniforms[t] < chance

@@ -2,7 +2,7 @@
 
 | paper     | here                                                                                        |
 |-----------|---------------------------------------------------------------------------------------------|
-| c_t^i     | `room.costs`: exact potentials at s^(i-1) + e_l, eq. (6); `edgewise.theory.ranking_potentials` |
+| c_t^i     | `work.costs`: exact potentials at s^(i-1) + e_l, eq. (6); `edgewise.theory.ranking_potentials` |
 | u_gamma^Y | the baseline; `committee.excess` is what votes cost beyond it                               |
 | s_t^i     | `trace.scores`; every vote counts 1, and the last expert is followed                        |
 
@@ -17,12 +17,12 @@ from edgewise.theory.ranking_potentials import potential_costs
 
 
 @inlined
-def potential_costs_round(plan, committee, potentials, chunk, trace, i, t, room):
+def potential_costs_round(plan, committee, potentials, chunk, trace, i, t, work):
     """Costs of learner i in round t, the importance of each label from them, and what its vote cost."""
     size, costs, order, weight = chunk.labels[t], trace.costs[t], chunk.order[t], chunk.weights[t]
-    gather_scores(trace.scores[t], order, room.scores)
-    potential_costs(potentials, committee.weight.size - 1 - i, room.scores, size, room.costs)
-    scatter_costs(room.costs, order, costs)
-    of_vote, of_relevant = count_costs(committee, i, costs, order, size, weight, room.vote)
+    gather_scores(trace.scores[t], order, work.scores)
+    potential_costs(potentials, committee.weight.size - 1 - i, work.scores, size, work.costs)
+    scatter_costs(work.costs, order, costs)
+    of_vote, of_relevant = count_costs(committee, i, costs, order, size, weight, work.vote)
     committee.excess[i] += weight * (of_vote - potentials.edge[size] * of_relevant)
-    set_importances(plan, committee, i, costs, order, size, chunk.rounds[t], room.gains)
+    set_importances(plan, committee, i, costs, order, size, chunk.rounds[t], work.gains)

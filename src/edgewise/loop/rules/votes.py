@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from edgewise.kernels.compile import inlined, merged
 from edgewise.loop.state import POTENTIAL, PROBABILITY, UNIFORM
-from edgewise.theory.losses import cheapest, expected_costs
+from edgewise.theory.losses import argmin_cost, expected_costs
 from edgewise.theory.potentials import cheapest_label
 
 
@@ -14,7 +14,7 @@ def cheapest_vote(plan, potentials, scores, to_go, s):
     if plan.rule == POTENTIAL:
         return cheapest_label(potentials, to_go, scores, s.p, s.costs)
     expected_costs(plan.loss, scores, s.p, s.costs, s.slopes)
-    return cheapest(s.costs)
+    return argmin_cost(s.costs)
 
 
 @inlined

@@ -1,6 +1,6 @@
 """Learners of other libraries as users name them: river's, and estimators with scikit-learn's `partial_fit`.
 
-The object that a user gives is never taught itself: see `foreign_copies` for what is. Neither library is imported
+The object that a user gives is never taught itself: see `external_copies` for what is. Neither library is imported
 before a user brings an object of it: objects are known by what they can do.
 """
 
@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from edgewise.learners.foreign_copies import ForeignCopy, RiverCopy, ScikitCopy, last_step
+from edgewise.learners.external_copies import ExternalCopy, RiverCopy, ScikitCopy, last_step
 
 CLASSIFIER, REGRESSOR = "classifier", "regressor"
 
@@ -34,7 +34,7 @@ class ScikitLearner(Protocol):
     def predict(self, *args: Any, **named: Any) -> Any: ...
 
 
-class Foreign:
+class ExternalLearner:
     """A learner of another library as member of an ensemble: the original of the copies that are taught."""
 
     def __init__(self, original: RiverLearner | ScikitLearner, wanted: str) -> None:
@@ -63,7 +63,7 @@ class Foreign:
                 "for more"
             )
 
-    def copied(self, seed: int) -> ForeignCopy:
+    def copied(self, seed: int) -> ExternalCopy:
         return (ScikitCopy if isinstance(self.original, ScikitLearner) else RiverCopy)(self.original, seed)
 
 
@@ -73,7 +73,7 @@ def as_member(learner: Any, wanted: str) -> Any:
         return learner
     of_river = hasattr(learner, "predict_proba_one") or is_of(learner, "river")
     if isinstance(learner, ScikitLearner) or (isinstance(learner, RiverLearner) and of_river):
-        return Foreign(learner, wanted)
+        return ExternalLearner(learner, wanted)
     return learner
 
 

@@ -14,7 +14,7 @@ from edgewise.kernels.state import state
 from edgewise.parameters import Parameterized
 
 
-class LabelMemory(Parameterized):
+class LabelMarkovChain(Parameterized):
     """Predicts from the last two labels.
 
     Parameters
@@ -33,7 +33,7 @@ class LabelMemory(Parameterized):
 
 
 @state
-class MemoryBank(NamedTuple):
+class MarkovBank(NamedTuple):
     """n label memories over k labels."""
 
     decay: np.ndarray  # [n]
@@ -41,11 +41,11 @@ class MemoryBank(NamedTuple):
     recent: np.ndarray  # [2] the last label and the one before; k where there was none
 
 
-def make_memory(learners: list[LabelMemory], k: int) -> MemoryBank:
+def make_markov(learners: list[LabelMarkovChain], k: int) -> MarkovBank:
     """Memories that have seen nothing."""
     contexts = (k + 1) ** 2 if learners else 1
     decay = np.array([learner.decay for learner in learners], float)
-    return MemoryBank(decay, np.zeros((len(learners), contexts, k)), np.full(2, k, np.int64))
+    return MarkovBank(decay, np.zeros((len(learners), contexts, k)), np.full(2, k, np.int64))
 
 
 @inlined
@@ -59,7 +59,7 @@ def next_context(memory, label, k):
 
 
 @noinline
-def memory_speaks(memory, i, context, p):
+def markov_predict_proba(memory, i, context, p):
     """Fill p with the shares of the labels that followed this context, one pseudo-example for each class added."""
     counts = memory.counts[i, context]
     total = 0.0
@@ -70,7 +70,7 @@ def memory_speaks(memory, i, context, p):
 
 
 @noinline
-def memory_learns(memory, i, context, label, w):
+def markov_update(memory, i, context, label, w):
     """Count the label that followed this context, once the counts before it have decayed."""
     counts = memory.counts[i, context]
     for r in range(counts.size):

@@ -17,7 +17,7 @@ are told apart by their place in the tree, the first one sleeps first.
 from __future__ import annotations
 
 from edgewise.kernels.compile import inlined, noinline
-from edgewise.learners.forest.layout import ASLEEP, LEAF, MULTIWAY, PENDING, ROWS
+from edgewise.learners.forest.layout import DEACTIVATED, LEAF, MULTIWAY, PENDING, ROWS
 from edgewise.learners.forest.statistics import forget
 
 
@@ -73,7 +73,7 @@ def sooner(forest, leaves, a, b):
 
 
 @noinline
-def sink(forest, leaves, heap, at, count):
+def sift_down(forest, leaves, heap, at, count):
     """Let the entry at a place of a binary heap sink until none below it sleeps sooner."""
     while 2 * at + 1 < count:
         below = 2 * at + 1
@@ -86,7 +86,7 @@ def sink(forest, leaves, heap, at, count):
 
 
 @noinline
-def shed_rows(forest, tree):
+def free_rows_of_least_promise(forest, tree):
     """Put the leaves that promise least to sleep until an eighth of the tree's limit is free.
 
     So a tree at its limit looks for leaves once in a while, not at every example. The most promising leaf stays awake.
@@ -96,34 +96,34 @@ def shed_rows(forest, tree):
     for i in range(count):
         heap[i] = i
     for i in range(count // 2 - 1, -1, -1):
-        sink(forest, leaves, heap, i, count)
+        sift_down(forest, leaves, heap, i, count)
     while count > 1 and forest.tree_rows[tree] > forest.row_limit[tree] - forest.row_limit[tree] // 8:
-        fall_asleep(forest, tree, leaves[heap[0]])
+        deactivate(forest, tree, leaves[heap[0]])
         count -= 1
         heap[0] = heap[count]
-        sink(forest, leaves, heap, 0, count)
+        sift_down(forest, leaves, heap, 0, count)
 
 
 @noinline
-def fall_asleep(forest, tree, leaf):
+def deactivate(forest, tree, leaf):
     """Give up all that a leaf knows but its class weights."""
     release_rows(forest, tree, leaf)
     forget(forest, leaf)
-    forest.examples[leaf] = ASLEEP
-    forest.tally[leaf, PENDING] = promise(forest, leaf)
+    forest.examples[leaf] = DEACTIVATED
+    forest.leaf_counters[leaf, PENDING] = promise(forest, leaf)
 
 
 @noinline
-def stir(forest, tree, leaf):
+def reactivate(forest, tree, leaf):
     """Wake a sleeping leaf if its promise has risen by a grace period and is above that of a leaf that holds rows."""
     mine = promise(forest, leaf)
-    if mine < forest.tally[leaf, PENDING] + forest.grace[tree]:
+    if mine < forest.leaf_counters[leaf, PENDING] + forest.grace[tree]:
         return
-    forest.tally[leaf, PENDING] = mine
+    forest.leaf_counters[leaf, PENDING] = mine
     count = list_leaves(forest, tree)
     for i in range(count):
         if promise(forest, forest.places[0, i]) < mine:
             count = 0
     if count == 0:
-        forest.tally[leaf, PENDING] = 0.0
+        forest.leaf_counters[leaf, PENDING] = 0.0
         forest.examples[leaf] = 0

@@ -16,7 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 import edgewise as ew
 from edgewise import reference
 from edgewise.data.table import Feature, Table
-from edgewise.learners.foreign_rows import RowReader
+from edgewise.learners.external_rows import RowReader
 from edgewise.reference import RunningMoments
 from edgewise.reference.linear import RidgeRegression
 from tests import external_learners as external
@@ -68,7 +68,7 @@ def columns_of(stream: Stream) -> list[tuple[str, tuple[str, ...] | None]]:
 def plain_learners(model: Any, stream: Stream, moments: RunningMoments) -> list[Any]:
     """The plain learner of each member of a started model, with the constants and seeds that the library drew."""
     drawn = model.parameters_
-    copies = iter(model._ensemble.foreign.copies)
+    copies = iter(model._ensemble.external.copies)
     made: list[Any] = []
     kinds = {
         tree.HoeffdingTreeClassifier: external.River,
@@ -200,7 +200,7 @@ def test_one_against_rest_teaches_two_labels():
     model = ew.OneVsAllOLM([compose.SelectType(float) | linear_model.LogisticRegression(), OWN], 3, random_state=0)
     whole = model.prequential(table, y)
     assert np.mean(whole == y) > 0.4
-    assert len({copied.seed for ensemble in model._ensembles for copied in ensemble.foreign.copies}) == 3
+    assert len({copied.seed for ensemble in model._ensembles for copied in ensemble.external.copies}) == 3
 
 
 # The other games against plain Python
@@ -418,7 +418,7 @@ def test_seeds_are_drawn_for_every_copy_and_repeat():
     def run_of(seed: int) -> tuple[list[Any], list[Any]]:
         model = ew.AdaBoostOLM([*estimators, *estimators], 6, random_state=seed)
         guesses = model.prequential_proba(numbers, y)
-        models = [copied.model for copied in model._ensemble.foreign.copies]
+        models = [copied.model for copied in model._ensemble.external.copies]
         seeds = [
             *(one.seed for one in models[::3]),
             *(one["OneVsRestClassifier"].classifier.seed for one in models[1::3]),
@@ -455,7 +455,7 @@ def test_a_booster_may_be_the_weak_learner_of_another():
     model = ew.AdaBoostOLM([inner, OWN], 2, random_state=0)
     guesses = model.prequential(X, y)
     assert not hasattr(inner, "classes_")
-    (copied,) = model._ensemble.foreign.copies
+    (copied,) = model._ensemble.external.copies
     assert copied.model.rounds_ == 40
     assert guesses.tolist() == ew.AdaBoostOLM([inner, OWN], 2, random_state=0, chunk_size=9).prequential(X, y).tolist()
 
@@ -493,7 +493,7 @@ def test_categories_that_come_up_later():
     model = ew.AdaBoostOLM([river_tree(), log_regression(), OWN], 3, random_state=0).partial_fit(X, y)
     model.partial_fit(np.array([["blue"]] * 6, object), np.ones(6, int))
     assert model.predict(np.array([["red"], ["green"], ["blue"]], object)).tolist() == [0, 1, 1]
-    assert model._ensemble.foreign.copies[0].model.predict_one({"color": "blue"}) == 1
+    assert model._ensemble.external.copies[0].model.predict_one({"color": "blue"}) == 1
 
 
 def test_models_of_labels_alone_vote_for_them():
@@ -503,9 +503,9 @@ def test_models_of_labels_alone_vote_for_them():
     numbers = Table(X.values[:, :2], [Feature("a"), Feature("b")])
     model = ew.HoeffdingForest(learners, 3, random_state=0)
     model.partial_fit(numbers, y)
-    for copied in model._ensemble.foreign.copies:
+    for copied in model._ensemble.external.copies:
         p = np.empty(model.classes_.size)
-        copied.says(model._ensemble.foreign.reader.read(numbers.values, np.zeros((len(y), 0), int)), 0, p)
+        copied.predict_proba(model._ensemble.external.reader.read(numbers.values, np.zeros((len(y), 0), int)), 0, p)
         assert sorted(p)[-2:] == [0.0, 1.0]
 
 
@@ -600,7 +600,7 @@ def test_who_says_nothing_votes_evenly():
 
 
 def test_the_page_prints_what_it_shows(capsys):
-    page = (Path(__file__).parent.parent / "docs" / "how-to" / "foreign-learners.md").read_text()
+    page = (Path(__file__).parent.parent / "docs" / "how-to" / "external-learners.md").read_text()
     ((example, shown),) = re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", page, re.DOTALL)
-    exec(compile(example, "docs/how-to/foreign-learners.md", "exec"), {})
+    exec(compile(example, "docs/how-to/external-learners.md", "exec"), {})
     assert capsys.readouterr().out == shown

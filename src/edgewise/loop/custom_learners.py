@@ -3,43 +3,45 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from edgewise.learners.weak_learner import Example, WeakLearner
-from edgewise.loop.custom import Own, Round
+from edgewise.loop.custom import Custom, Round
 from edgewise.loop.extending import compiled
 from edgewise.loop.inputs import Columns
 
-LEARNER_METHODS = ("speaks", "learns")
+LEARNER_METHODS = ("predict_proba", "update")
+OLD_NAMES = {"speaks": "predict_proba", "learns": "update"}
 RULE_METHODS = ("importance", "learner_weight")
 # A distribution that a learner sums up in float64 is off by rounding only.
 ROUNDING = 1e-6
 
 
-def own_classes(learners: Sequence[Any]) -> list[type[WeakLearner]]:
+def custom_classes(learners: Sequence[Any]) -> list[type[WeakLearner]]:
     """The classes of a user's own learners, in the order in which they first come."""
     return list(dict.fromkeys(type(learner) for learner in learners if isinstance(learner, WeakLearner)))
 
 
-def make_states(learners: Sequence[Any], columns: Columns, k: int) -> Own:
+def make_states(learners: Sequence[Any], columns: Columns, k: int) -> Custom:
     """The states of all own learners, one for each class; TypeError or ValueError where they cannot take part."""
     states = []
-    for kind in own_classes(learners):
+    for kind in custom_classes(learners):
         state = _fresh(kind, learners, columns, k)
         n = sum(type(learner) is kind for learner in learners)
         try_learner(state, n, k, columns)
         states.append(state)
-    return Own(_nested(states), ())
+    return Custom(_nested(states), ())
 
 
-def widened_states(own: Own, learners: Sequence[Any], columns: Columns, k: int) -> Own:
+def states_with_categories(own: Custom, learners: Sequence[Any], columns: Columns, k: int) -> Custom:
     """The states with room for the categories that `columns` has by now."""
     states = []
     rest = own.learners
-    for kind in own_classes(learners):
+    for kind in custom_classes(learners):
         state, rest = rest
         fresh = _fresh(kind, learners, columns, k)
         wide = kind.widened(state, fresh)
@@ -52,8 +54,17 @@ def widened_states(own: Own, learners: Sequence[Any], columns: Columns, k: int) 
 def _fresh(kind: type[WeakLearner], learners: Sequence[Any], columns: Columns, k: int) -> Any:
     of_kind = [learner for learner in learners if type(learner) is kind]
     state = kind.make(of_kind, k, int((~columns.nominal).sum()), columns.n_categories)
+    take_old_names(type(state))
     check_state(state, f"{kind.__name__}.make()", LEARNER_METHODS)
     return state
+
+
+def take_old_names(state: type) -> None:
+    """Let a state's methods have the names of earlier releases, with a warning."""
+    for old, new in OLD_NAMES.items():
+        if hasattr(state, old) and not hasattr(state, new):
+            warnings.warn(f"{state.__name__}.{old} is {new} now: rename it", DeprecationWarning, stacklevel=2)
+            setattr(state, new, getattr(state, old))
 
 
 def _nested(states: list[Any]) -> tuple[Any, ...]:
@@ -94,12 +105,12 @@ def try_learner(state: Any, n: int, k: int, columns: Columns) -> None:
             for x in examples:
                 for label in (0, k - 1):
                     p = np.full(k, np.nan)
-                    call(of, "speaks", copy, i, x, p)
+                    call(of, "predict_proba", copy, i, x, p)
                     if not (np.isfinite(p).all() and (p >= 0.0).all() and abs(p.sum() - 1.0) <= ROUNDING):
                         raise ValueError(
-                            f"{of.__name__}.speaks filled p with {p}: a distribution over labels is needed"
+                            f"{of.__name__}.predict_proba filled p with {p}: a distribution over labels is needed"
                         )
-                    call(of, "learns", copy, i, x, p, label, 1.0)
+                    call(of, "update", copy, i, x, p, label, 1.0)
 
 
 def try_rule(memory: Any, n: int, k: int, draws: int) -> None:

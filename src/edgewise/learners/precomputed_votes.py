@@ -8,7 +8,7 @@ from __future__ import annotations
 from edgewise.parameters import Parameterized
 
 
-class GivenVotes(Parameterized):
+class PrecomputedVotes(Parameterized):
     """Learner i votes the class code in numeric column i and learns nothing."""
 
     def __init__(self) -> None:

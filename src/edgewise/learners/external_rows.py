@@ -29,12 +29,12 @@ class RowReader(NamedTuple):
     def of(cls, names: tuple[str, ...], nominal: np.ndarray, categories: tuple[tuple[str, ...], ...]) -> Self:
         return cls(names, nominal, categories, tuple(len(values) for values in categories))
 
-    def read(self, numeric: np.ndarray, codes: np.ndarray) -> ForeignRows:
+    def read(self, numeric: np.ndarray, codes: np.ndarray) -> ExternalRows:
         """Rows as kernels take them, to be read by others."""
-        return ForeignRows(self, numeric, codes)
+        return ExternalRows(self, numeric, codes)
 
 
-class ForeignRows:
+class ExternalRows:
     """Rows in the form of either library, made when first asked for and then shared by all learners."""
 
     def __init__(self, reader: RowReader, numeric: np.ndarray, codes: np.ndarray) -> None:

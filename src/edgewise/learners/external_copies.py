@@ -22,12 +22,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from edgewise.learners.foreign_rows import ForeignRows, RowReader
+from edgewise.learners.external_rows import ExternalRows, RowReader
 
 LARGEST_SEED = 2**31 - 1
 
 
-class ForeignCopy(ABC):
+class ExternalCopy(ABC):
     """One learner: a model, the random numbers it is taught with, and whether it has learned anything."""
 
     takes_importance: bool
@@ -43,18 +43,18 @@ class ForeignCopy(ABC):
         """A model that has learned nothing, with seeds of its own."""
 
     @abstractmethod
-    def probabilities(self, rows: ForeignRows, t: int, p: np.ndarray) -> None:
+    def probabilities(self, rows: ExternalRows, t: int, p: np.ndarray) -> None:
         """Write what the model says of row t into p, which is 0."""
 
     @abstractmethod
-    def value(self, rows: ForeignRows, t: int) -> float:
+    def value(self, rows: ExternalRows, t: int) -> float:
         """The number that the model predicts for row t."""
 
     @abstractmethod
-    def teach(self, rows: ForeignRows, t: int, y: Any, k: int, w: float) -> None:
+    def teach(self, rows: ExternalRows, t: int, y: Any, k: int, w: float) -> None:
         """Let the model learn row t once; k is the number of labels, 0 for a regressor."""
 
-    def says(self, rows: ForeignRows, t: int, p: np.ndarray) -> None:
+    def predict_proba(self, rows: ExternalRows, t: int, p: np.ndarray) -> None:
         """Fill p with a classifier's distribution over the labels; an even one where it has none."""
         p[:] = 0.0
         if self.has_learned:
@@ -67,7 +67,7 @@ class ForeignCopy(ABC):
         else:
             p[:] = 1.0 / p.size
 
-    def predicts(self, rows: ForeignRows, t: int) -> float:
+    def predicts(self, rows: ExternalRows, t: int) -> float:
         """What a regressor says."""
         if not self.has_learned:
             return 0.0
@@ -77,7 +77,7 @@ class ForeignCopy(ABC):
                 raise ValueError(f"it predicts {said}")
         return said
 
-    def learns(self, rows: ForeignRows, t: int, y: Any, k: int, w: float) -> None:
+    def update(self, rows: ExternalRows, t: int, y: Any, k: int, w: float) -> None:
         """Learn that y is right of row t, with importance w."""
         times = 1 if self.takes_importance else self.random.poisson(w)
         for _ in range(times):
@@ -94,7 +94,7 @@ class ForeignCopy(ABC):
             raise ValueError(f"learner {type(self.model).__name__}: {error}") from error
 
 
-class RiverCopy(ForeignCopy):
+class RiverCopy(ExternalCopy):
     """A copy of a river model."""
 
     def fresh(self, original: Any) -> Any:
@@ -103,7 +103,7 @@ class RiverCopy(ForeignCopy):
             return copy.deepcopy(original)
         return original.clone(river_seeds(original, self.random))
 
-    def probabilities(self, rows: ForeignRows, t: int, p: np.ndarray) -> None:
+    def probabilities(self, rows: ExternalRows, t: int, p: np.ndarray) -> None:
         try:
             said = self.model.predict_proba_one(rows.dicts[t])
         except NotImplementedError:
@@ -112,17 +112,17 @@ class RiverCopy(ForeignCopy):
         for label, chance in said.items():
             p[int(label)] = chance
 
-    def value(self, rows: ForeignRows, t: int) -> float:
+    def value(self, rows: ExternalRows, t: int) -> float:
         return float(self.model.predict_one(rows.dicts[t]))
 
-    def teach(self, rows: ForeignRows, t: int, y: Any, k: int, w: float) -> None:
+    def teach(self, rows: ExternalRows, t: int, y: Any, k: int, w: float) -> None:
         if self.takes_importance:
             self.model.learn_one(rows.dicts[t], y, w=w)
         else:
             self.model.learn_one(rows.dicts[t], y)
 
 
-class ScikitCopy(ForeignCopy):
+class ScikitCopy(ExternalCopy):
     """A copy of an estimator with `partial_fit`."""
 
     def fresh(self, original: Any) -> Any:
@@ -137,42 +137,42 @@ class ScikitCopy(ForeignCopy):
         seeds = [name for name in sorted(model.get_params()) if name.rpartition("__")[2] == "random_state"]
         return model.set_params(**{name: int(self.random.integers(LARGEST_SEED)) for name in seeds})
 
-    def probabilities(self, rows: ForeignRows, t: int, p: np.ndarray) -> None:
+    def probabilities(self, rows: ExternalRows, t: int, p: np.ndarray) -> None:
         row = rows.matrix[t : t + 1]
         if hasattr(self.model, "predict_proba"):
             p[np.asarray(self.model.classes_, np.int64)] = self.model.predict_proba(row)[0]
         else:
             p[int(self.model.predict(row)[0])] = 1.0
 
-    def value(self, rows: ForeignRows, t: int) -> float:
+    def value(self, rows: ExternalRows, t: int) -> float:
         return float(np.ravel(self.model.predict(rows.matrix[t : t + 1]))[0])
 
-    def teach(self, rows: ForeignRows, t: int, y: Any, k: int, w: float) -> None:
+    def teach(self, rows: ExternalRows, t: int, y: Any, k: int, w: float) -> None:
         named: dict[str, Any] = {"sample_weight": np.array([w])} if self.takes_importance else {}
         if self.takes_classes:
             named["classes"] = np.arange(k)
         self.model.partial_fit(rows.matrix[t : t + 1], np.array([y]), **named)
 
 
-class ForeignBank(NamedTuple):
+class ExternalBank(NamedTuple):
     """The foreign learners of an ensemble, in order, and how they read rows."""
 
-    copies: tuple[ForeignCopy, ...]
+    copies: tuple[ExternalCopy, ...]
     reader: RowReader
 
     def with_categories(self, categories: tuple[tuple[str, ...], ...]) -> Self:
         """The bank with more categories of nominal columns."""
         return self._replace(reader=self.reader._replace(categories=categories))
 
-    def speaks(self, slot: int, rows: ForeignRows, t: int, said: np.ndarray) -> None:
+    def predict_proba(self, slot: int, rows: ExternalRows, t: int, predicted: np.ndarray) -> None:
         """Write down what a learner says of row t, where kernels find it."""
-        self.copies[slot].says(rows, t, said[slot])
+        self.copies[slot].predict_proba(rows, t, predicted[slot])
 
-    def learns(self, slot: int, rows: ForeignRows, t: int, taught: np.ndarray) -> None:
+    def update(self, slot: int, rows: ExternalRows, t: int, targets: np.ndarray) -> None:
         """Let a learner learn the labels of row t that kernels gave an importance, in order, and forget these."""
-        for label in np.flatnonzero(taught[slot]):
-            self.copies[slot].learns(rows, t, int(label), taught.shape[1], float(taught[slot, label]))
-        taught[slot] = 0.0
+        for label in np.flatnonzero(targets[slot]):
+            self.copies[slot].update(rows, t, int(label), targets.shape[1], float(targets[slot, label]))
+        targets[slot] = 0.0
 
 
 def last_step(model: Any) -> Any:

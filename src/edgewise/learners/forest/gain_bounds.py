@@ -115,13 +115,13 @@ def horner(coefficients, x):
 
 
 @inlined
-def log_guess(x):
+def log_polynomial(x):
     """ln x by polynomial, for positive x."""
     return fma(exponent(x), LN2, horner(LOG, fma(fraction(x), 2.0, -3.0)))
 
 
 @inlined
-def mixing_guess(p):
+def mixing_by_table(p):
     """h(p) by table, for p in [0, 1]."""
     at = p * SHARES
     i = whole_part(at)
@@ -129,17 +129,17 @@ def mixing_guess(p):
 
 
 @inlined
-def place_cuts(room, j):
+def place_cuts(work, j):
     """Lay out the thresholds of eight features, as `merits.numeric_merit` has them, and clear the sums over classes."""
-    low, high = load8(room.lows, j), load8(room.highs, j)
+    low, high = load8(work.lows, j), load8(work.highs, j)
     for s in range(THRESHOLDS):
-        store(room.cuts[s], 0, low + (high - low) * (s + 1.0) / (THRESHOLDS + 1.0))
-        store(room.left[s], 0, splat8(0.0))
-        store(room.inside[s], 0, splat8(0.0))
+        store(work.cuts[s], 0, low + (high - low) * (s + 1.0) / (THRESHOLDS + 1.0))
+        store(work.left[s], 0, splat8(0.0))
+        store(work.inside[s], 0, splat8(0.0))
 
 
 @inlined
-def cut_class(row, room, j):
+def cut_class(row, work, j):
     """Add what each threshold cuts off a class: the weight below, and w h(p). Gives 1 for features it cannot say it of.
 
     All or nothing is below a threshold outside the range that the class has shown (`merits.weight_below`): that counts
@@ -148,54 +148,54 @@ def cut_class(row, room, j):
     weight, low, high = load8(row[WEIGHT], j), load8(row[LOW], j), load8(row[HIGH], j)
     if not any_less(low, high):  # one value, or none
         for s in range(THRESHOLDS):
-            below = where_less(load8(room.cuts[s], 0), high, 0.0, weight)
-            store(room.left[s], 0, load8(room.left[s], 0) + below)
+            below = where_less(load8(work.cuts[s], 0), high, 0.0, weight)
+            store(work.left[s], 0, load8(work.left[s], 0) + below)
         return splat8(0.0)
     mean, squares, narrow = load8(row[MEAN], j), load8(row[SQUARES], j), LEAST_VARIANCE * weight
     pace = sqrt(weight / maximum(squares, narrow))
     for s in range(THRESHOLDS):
-        cut = load8(room.cuts[s], 0)
+        cut = load8(work.cuts[s], 0)
         z = maximum(-LIMIT, minimum(LIMIT, (cut - mean) * pace))
         z = where_less(cut, low, -LIMIT, where_less(cut, high, z, LIMIT))
         x = fma(z * z, 2.0 / LIMIT**2, -1.0)
-        store(room.left[s], 0, fma(weight, fma(z, horner(SHARE, x), 0.5), load8(room.left[s], 0)))
-        store(room.inside[s], 0, fma(weight, horner(CUT, x), load8(room.inside[s], 0)))
+        store(work.left[s], 0, fma(weight, fma(z, horner(SHARE, x), 0.5), load8(work.left[s], 0)))
+        store(work.inside[s], 0, fma(weight, horner(CUT, x), load8(work.inside[s], 0)))
     return where_less(low, high, where_less(narrow, squares, 0.0, 1.0), 0.0)
 
 
 @noinline
-def guess_numeric(gauss, room, n, m, unit):
+def bound_numeric_gains(gauss, work, n, m, unit):
     """Fill room.guesses with what each threshold of each feature may gain at most, in units of `unit`.
 
     NO_CANDIDATE where a branch is too light. room.least and room.most are those of all thresholds of a feature.
     """
     for j in range(0, m, BROAD):
-        place_cuts(room, j)
+        place_cuts(work, j)
         doubt = splat8(0.0)
         for i in range(n):
-            doubt = doubt + cut_class(gauss[room.present[i]], room, j)
-        low, high, weight = load8(room.lows, j), load8(room.highs, j), load8(room.totals, j)
+            doubt = doubt + cut_class(gauss[work.present[i]], work, j)
+        low, high, weight = load8(work.lows, j), load8(work.highs, j), load8(work.totals, j)
         # Where there is no range, there is no candidate, whatever comes out; where there is doubt, there may be any.
         ahead = where_less(low, high, where_less(0.0, doubt, np.inf, NUMERIC_ERROR * unit * weight), -np.inf)
         too_light = where_less(low, high, where_less(0.0, doubt, np.inf, NO_CANDIDATE), NO_CANDIDATE)
         share = 1.0 / weight
         top, bottom = splat8(NO_CANDIDATE), splat8(0.0)
         for s in range(THRESHOLDS):
-            p = load8(room.left[s], 0) * share
+            p = load8(work.left[s], 0) * share
             light = minimum(p, 1.0 - p)
             p = maximum(TOO_LIGHT, minimum(1.0 - TOO_LIGHT, p))
-            mixed = fma(p, log_guess(p), (1.0 - p) * log_guess(1.0 - p))
-            gain = (load8(room.inside[s], 0) - weight * mixed) * unit
+            mixed = fma(p, log_polynomial(p), (1.0 - p) * log_polynomial(1.0 - p))
+            gain = (load8(work.inside[s], 0) - weight * mixed) * unit
             guess = where_less(TOO_LIGHT, light, gain + ahead, too_light)
-            store(room.guesses[s], j, guess)
+            store(work.guesses[s], j, guess)
             top = maximum(top, guess)
             bottom = maximum(bottom, where_less(NOT_LIGHT, light, gain - ahead, 0.0))
-        store(room.most, j, top)
-        store(room.least, j, where_less(low, high, bottom, 0.0))
+        store(work.most, j, top)
+        store(work.least, j, where_less(low, high, bottom, 0.0))
 
 
 @inlined
-def guess_binary(forest, present, n, first, last, unit):
+def bound_binary_gain(forest, present, n, first, last, unit):
     """The least and the most that splitting one code of a nominal feature from the rest gains, in units of `unit`."""
     most, least = NO_CANDIDATE, 0.0
     total = 0.0
@@ -212,11 +212,11 @@ def guess_binary(forest, present, n, first, last, unit):
                 share = of_class / weight
                 if not 0.0 <= share <= 1.0:  # sums of the same numbers in another order; or what a file says
                     return 0.0, math.inf
-                inside += weight * mixing_guess(share)
+                inside += weight * mixing_by_table(share)
         if equal > 0.0:
             p = equal / total
             if LEAST_BRANCH - ROUNDING <= p <= 1.0 - LEAST_BRANCH + ROUNDING:
-                gain = inside - total * mixing_guess(p)
+                gain = inside - total * mixing_by_table(p)
                 most = max(most, (gain + error) * unit)
                 if LEAST_BRANCH + ROUNDING <= p <= 1.0 - LEAST_BRANCH - ROUNDING:
                     least = max(least, (gain - error) * unit)
