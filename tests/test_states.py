@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
 from typing import NamedTuple
 
 import numba
@@ -13,6 +15,10 @@ from edgewise.kernels.compile import entry_point, inlined, noinline
 from edgewise.kernels.state import state
 
 compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled here")
+linked = pytest.mark.skipif(
+    bool(numba.config.DISABLE_JIT) or not link.in_use(), reason="kernels are plain njit functions here, or not compiled"
+)
+checked = pytest.mark.skipif(not numba.config.BOUNDSCHECK, reason="needs NUMBA_BOUNDSCHECK=1, as in `make test`")
 
 
 @state
@@ -147,7 +153,7 @@ def test_what_is_no_array_is_refused():
         look(outside()._replace(table=object()))
 
 
-@compiled
+@linked
 def test_inner_functions_have_no_machine_code_until_python_calls_them():
     @inlined
     def doubled(x):
@@ -171,7 +177,7 @@ def test_inner_functions_have_no_machine_code_until_python_calls_them():
     assert twice_doubled(0.25) == 1.0
 
 
-@compiled
+@linked
 def test_noinline_functions_stay_apart_and_inlined_ones_do_not():
     @inlined
     def halved(x):
@@ -202,3 +208,40 @@ def test_indices_of_all_kinds():
     expected[1, 2] = array[1] + table[2, 1]
     entry_point(place)(array, table, np.int32(1), 2)
     assert np.array_equal(table, expected)
+
+
+@checked
+@compiled
+def test_an_index_past_the_end_is_an_error_deep_inside():
+    @inlined
+    def read(array, i):
+        return array[i]
+
+    @noinline
+    def twice(array, i):
+        return read(array, i) + read(array, i + 1)
+
+    @entry_point
+    def called(array, i):
+        return twice(array, i)
+
+    assert called(np.arange(3.0), 1) == 3.0
+    with pytest.raises(IndexError):
+        called(np.arange(3.0), 2)
+
+
+def test_kernels_are_linked_only_where_numba_was_tested(monkeypatch):
+    monkeypatch.delenv("EDGEWISE_PLAIN_NUMBA", raising=False)
+    for version, linked in (("0.68.1", True), ("0.66.0", True), ("0.65.1", False), ("0.99.0", False), ("1.0.0", False)):
+        monkeypatch.setattr(numba, "__version__", version)
+        assert link.in_use() == linked
+    monkeypatch.setattr(numba, "__version__", "0.68.1")
+    monkeypatch.setenv("EDGEWISE_PLAIN_NUMBA", "1")
+    assert not link.in_use()
+
+
+def test_the_lowest_numba_that_is_allowed_is_one_that_was_tested():
+    requirements = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"][
+        "dependencies"
+    ]
+    assert f"numba>={link.TESTED[0]}" in requirements
