@@ -91,11 +91,11 @@ def in_sums(model: Any) -> dict[str, Any]:
     """What the first files of format 1 hold of a model: all weight in the sums of features."""
     stored = stored_arrays("Ensemble", model._ensemble)
     (forest,), held = model._ensemble.forests, stored["forest"]
-    held |= {"counts": held["counts"].copy(), "code_totals": held["code_totals"].copy()}
+    held |= {"counts": held["counts"].copy(), "margin": held["margin"].copy()}
     for i, leaf in leaves_of(forest):
         rows, slots = forest.row[leaf][forest.row[leaf] >= 0], sum_slots(forest, i)
         held["counts"][np.ix_(rows, slots)] += forest.complete[rows, None]
-        held["code_totals"][leaf, slots] += forest.complete_sum[leaf]
+        held["margin"][leaf, slots] += forest.complete_sum[leaf]
     del held["complete"], held["complete_sum"]
     return stored
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from edgewise.learners.forest import guessing, merits, splitting
+from edgewise.learners.forest import gain_bounds, merits, splitting
 from edgewise.learners.forest.layout import HIGH, LOW, MEAN, SEEN, SQUARES, WEIGHT, Forest, make_forest
 from edgewise.reference import split_search
 
@@ -265,7 +265,7 @@ def test_guesses_hold_the_merits_between_them():
         n = splitting.sum_up(forest.gauss, forest.row[0], M, room)
         splitting.bound_merits(forest, 0, M, C, n, mass, room)
         for j in range(M):
-            error = guessing.NUMERIC_ERROR * room.totals[j] / mass * merits.BITS
+            error = gain_bounds.NUMERIC_ERROR * room.totals[j] / mass * merits.BITS
             found = merits_of(forest, j, split_search.thresholds)
             for s, merit in enumerate(found):
                 guess = room.guesses[s, j]
@@ -274,7 +274,7 @@ def test_guesses_hold_the_merits_between_them():
                     if guess != math.inf:
                         assert guess - 2.0 * error <= merit
                         closest = min(closest, (guess - merit) / error, (merit - guess) / error + 2.0)
-            if room.most[j] > guessing.NO_CANDIDATE:
+            if room.most[j] > gain_bounds.NO_CANDIDATE:
                 assert room.least[j] <= max(0.0, *found) <= max(room.most[j], 0.0)
             else:
                 assert all(merit == -math.inf for merit in found)
@@ -303,23 +303,26 @@ def test_guesses_err_as_little_as_derived():
     z = np.linspace(-8.0, 8.0, 160001)
     below, above = special.ndtr(z), special.ndtr(-z)
     mixed = special.xlogy(below, below) + special.xlogy(above, above)
-    near = np.clip(z, -guessing.LIMIT, guessing.LIMIT)
-    x = 2.0 * (near / guessing.LIMIT) ** 2 - 1.0
-    share, cut = 0.5 + near * np.polyval(guessing.SHARE, x), np.polyval(guessing.CUT, x)
-    for guess, truth, error in ((share, below, guessing.SHARE_ERROR), (cut, mixed, guessing.CUT_ERROR)):
+    near = np.clip(z, -gain_bounds.LIMIT, gain_bounds.LIMIT)
+    x = 2.0 * (near / gain_bounds.LIMIT) ** 2 - 1.0
+    share, cut = 0.5 + near * np.polyval(gain_bounds.SHARE, x), np.polyval(gain_bounds.CUT, x)
+    for guess, truth, error in ((share, below, gain_bounds.SHARE_ERROR), (cut, mixed, gain_bounds.CUT_ERROR)):
         assert 0.9 * error < np.abs(guess - truth).max() <= error
     f = np.linspace(1.0, 2.0, 100001)
-    assert np.abs(np.polyval(guessing.LOG, 2.0 * f - 3.0) - np.log(f)).max() > 0.9 * guessing.LOG_ERROR
-    p = np.linspace(guessing.TOO_LIGHT, 1.0 - guessing.TOO_LIGHT, 40000)
+    assert np.abs(np.polyval(gain_bounds.LOG, 2.0 * f - 3.0) - np.log(f)).max() > 0.9 * gain_bounds.LOG_ERROR
+    p = np.linspace(gain_bounds.TOO_LIGHT, 1.0 - gain_bounds.TOO_LIGHT, 40000)
     guess = 0.0
     for of in (p, 1.0 - p):
         half, power = np.frexp(of)
-        guess += of * ((power - 1) * math.log(2.0) + np.polyval(guessing.LOG, 4.0 * half - 3.0))
-    assert np.abs(guess - special.xlogy(p, p) - special.xlogy(1.0 - p, 1.0 - p)).max() <= guessing.LOG_ERROR
-    for least, error in ((merits.LEAST_BRANCH - guessing.ROUNDING, guessing.STEP_ERROR), (0.0, guessing.CODE_ERROR)):
+        guess += of * ((power - 1) * math.log(2.0) + np.polyval(gain_bounds.LOG, 4.0 * half - 3.0))
+    assert np.abs(guess - special.xlogy(p, p) - special.xlogy(1.0 - p, 1.0 - p)).max() <= gain_bounds.LOG_ERROR
+    for least, error in (
+        (merits.LEAST_BRANCH - gain_bounds.ROUNDING, gain_bounds.STEP_ERROR),
+        (0.0, gain_bounds.CODE_ERROR),
+    ):
         p = np.linspace(least, 1.0 - least, 400001)
-        i = (p * guessing.SHARES).astype(int)
-        guess = guessing.MIXING[i, 0] + (p * guessing.SHARES - i) * guessing.MIXING[i, 1]
+        i = (p * gain_bounds.SHARES).astype(int)
+        guess = gain_bounds.MIXING[i, 0] + (p * gain_bounds.SHARES - i) * gain_bounds.MIXING[i, 1]
         off = np.abs(guess - special.xlogy(p, p) - special.xlogy(1.0 - p, 1.0 - p)).max()
         assert 0.8 * error < off <= error
 

@@ -134,7 +134,8 @@ class BatchBooster(Saveable, ClassifierMixin, BaseEstimator):
         array
             The labels [n].
         """
-        return self.classes_[self._scores(X).argmax(axis=1)]
+        best = self._scores(X).argmax(axis=1)
+        return self.classes_[best]
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Weighted votes [n, k]; for two classes, second minus first, as in scikit-learn.

@@ -175,21 +175,7 @@ def _tables(k: int, n_learners: int, edge: float) -> Potentials:
         hashes=draw.integers(1, largest, size=(2, 2 * n_learners + 2)),
         salts=draw.integers(1, largest, size=(2, n_learners + 1)),
         **_empty_memo(1),
-        leads=np.zeros(k, np.int64),
-        sizes=np.zeros(k, np.int64),
-        factor_at=np.zeros(k, np.int64),
-        factor_stop=np.zeros(k, np.int64),
-        factor_size=np.zeros(k, np.int64),
-        total=np.zeros((2, round_up_8(points.max(initial=0)))),
-        kinds=np.zeros(k, np.int64),
-        members=np.zeros((3, k), np.int64),
-        kind_costs=np.zeros(k),
-        kind_chances=np.zeros(k),
-        tops=np.zeros(k),
-        bounds=np.zeros(k),
-        least=np.zeros(k),
-        scales=np.zeros(k),
-        row_keys=np.zeros((k, 3), np.int64),
+        **_scratch(k, round_up_8(points.max(initial=0))),
     )
 
 
@@ -203,9 +189,29 @@ def shared_out(potentials: Potentials, n: int) -> tuple[Potentials, ...]:
 
 def _with_room(potentials: Potentials, places: int) -> Potentials:
     """The same tables, with an empty memo and scratch space of their own."""
-    scratch = Potentials._fields[Potentials._fields.index("leads") :]
-    own: dict[str, Any] = {name: np.zeros_like(getattr(potentials, name)) for name in scratch}
+    own = _scratch(potentials.k, potentials.total.shape[1])
     return potentials._replace(**own, **_empty_memo(places))
+
+
+def _scratch(k: int, width: int) -> dict[str, Any]:
+    """Space to work in, for k labels and circles of up to `width` points."""
+    return {
+        "leads": np.zeros(k, np.int64),
+        "sizes": np.zeros(k, np.int64),
+        "factor_at": np.zeros(k, np.int64),
+        "factor_stop": np.zeros(k, np.int64),
+        "factor_size": np.zeros(k, np.int64),
+        "total": np.zeros((2, width)),
+        "kinds": np.zeros(k, np.int64),
+        "members": np.zeros((3, k), np.int64),
+        "kind_costs": np.zeros(k),
+        "kind_chances": np.zeros(k),
+        "tops": np.zeros(k),
+        "bounds": np.zeros(k),
+        "least": np.zeros(k),
+        "scales": np.zeros(k),
+        "row_keys": np.zeros((k, 3), np.int64),
+    }
 
 
 def _empty_memo(places: int) -> dict[str, Any]:

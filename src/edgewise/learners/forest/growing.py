@@ -181,16 +181,22 @@ def learn(
         and forest.n_rows[leaf] >= 2
         and forest.n_nodes[tree] + 2 <= forest.node_limit[tree]
     ):
-        forest.leaf_counters[leaf, PENDING] = 0.0
-        feature, cut = best_split(forest, tree, leaf, m, c, work)
-        if 0 <= feature < m:
-            split_numeric(forest, tree, node, feature, cut, m, means, variances)
-        elif feature >= m and forest.binary[tree]:
-            split_binary(forest, tree, node, feature - m, int(cut), m, means, variances)
-        elif feature >= m:
-            split_multiway(forest, tree, node, feature - m, m, means, variances)
+        attempt_split(forest, tree, node, leaf, m, c, means, variances, work)
     if forest.tree_rows[tree] > forest.row_limit[tree]:
         free_rows_of_least_promise(forest, tree)
+
+
+@noinline
+def attempt_split(forest, tree, node, leaf, m, c, means, variances, work):
+    """Split a leaf if the Hoeffding bound allows its best split."""
+    forest.leaf_counters[leaf, PENDING] = 0.0
+    feature, cut = best_split(forest, tree, leaf, m, c, work)
+    if 0 <= feature < m:
+        split_numeric(forest, tree, node, feature, cut, m, means, variances)
+    elif feature >= m and forest.binary[tree]:
+        split_binary(forest, tree, node, feature - m, int(cut), m, means, variances)
+    elif feature >= m:
+        split_multiway(forest, tree, node, feature - m, m, means, variances)
 
 
 @noinline
