@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import edgewise
-from edgewise.theory.bandit_bounds import (
+from edgewise.theory.bandits import (
     adaptive_bandit_bound,
     bandit_majority_bound,
     excess_noise,

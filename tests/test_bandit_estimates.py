@@ -11,7 +11,7 @@ import pytest
 from edgewise.reference import bandits as reference
 from edgewise.reference.adaboost_olm import cost_matrix
 from edgewise.reference.online_mbbm import add_vote, zero_one_potential
-from edgewise.theory.bandit_estimates import (
+from edgewise.theory.bandits import (
     FULL,
     SIMPLE,
     estimate,

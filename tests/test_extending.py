@@ -16,10 +16,9 @@ import pytest
 import edgewise as ew
 from edgewise import reference
 from edgewise.evaluation.ranking_measures import rank_loss
-from edgewise.loop.custom import NOTHING
-from edgewise.loop.extending import specialize
-from edgewise.loop.fingerprint import fingerprint
+from edgewise.loop.extending import fingerprint, specialize
 from edgewise.loop.online_loop import process_chunk
+from edgewise.loop.state import NOTHING
 from edgewise.reference import RunningMoments
 from examples.own_learner import Centroids, NearestCentroid
 from examples.own_rule import OSBoost, Smooth

@@ -13,8 +13,16 @@ import edgewise as ew
 from edgewise import reference
 from edgewise.reference.batch import exponential_loss, minimax_potential
 from edgewise.reference.online_mbbm import add_vote, baseline, zero_one_loss, zero_one_potential
-from edgewise.theory.cost_matrices import first_costs, pairwise_step, prescribed_costs, zero_one_costs
-from edgewise.theory.exponential_potential import best_weight, exponential_potential, growth, kappa
+from edgewise.theory.cost_matrices import (
+    best_weight,
+    exponential_potential,
+    first_costs,
+    growth,
+    kappa,
+    pairwise_step,
+    prescribed_costs,
+    zero_one_costs,
+)
 from edgewise.theory.potentials import potential, zero_one_potentials
 from tests.simulated_learners import Grudging, Guessing
 from tests.small_streams import mixed_stream

@@ -20,9 +20,7 @@ from edgewise import plot
 from edgewise.evaluation import Course, Curve, Run, load_runs, save_runs
 from edgewise.evaluation.measures import calibration_error
 from edgewise.plot import style
-from edgewise.theory.bounds import Bound
-from edgewise.theory.gradient_bounds import RegretBound
-from edgewise.theory.ranking_bounds import RankBound
+from edgewise.theory.bounds import Bound, RankBound, RegretBound
 from tests.small_streams import mixed_stream
 
 SIZES = [(8.0, 4.6), (3.5, 2.5), (14.0, 3.0)]

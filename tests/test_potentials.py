@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from edgewise.reference import online_mbbm as reference
-from edgewise.theory import potential_tables
+from edgewise.theory import potential_tables, winning_chances
 from edgewise.theory import potentials as fast
 
 EDGES = (0.001, 0.1, 0.3, 0.9)
@@ -264,7 +264,7 @@ def test_states_that_share_a_slot_do_not_push_each_other_out() -> None:
     asked = [as_votes(state) for state in ((0, 0, 0, 0), (1, 0, 0, 0), (1, 1, 0, 0), (2, 1, 0, 0))]
     for votes in asked * 3:
         fast.potential(p, 8, 0, votes)
-    assert p.memo_next[0] == fast.WAYS == len(asked)
+    assert p.memo_next[0] == winning_chances.WAYS == len(asked)
     fast.potential(p, 8, 0, as_votes((2, 1, 1, 0)))
     fast.potential(p, 8, 0, asked[3])
     assert p.memo_next[0] == 5

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 import edgewise as ew
 from edgewise.learners.precomputed_votes import PrecomputedVotes
 from edgewise.reference import ranking_losses as reference
-from edgewise.theory.bounds import progress
-from edgewise.theory.ranking_bounds import adaptive_rank_bound
-from edgewise.theory.ranking_potentials import pair_potentials, with_sizes
+from edgewise.theory.bounds import adaptive_rank_bound, progress
+from edgewise.theory.ranking import pair_potentials, with_sizes
 from tests.label_streams import label_set_stream
 
 TREE = ew.HoeffdingTree(grace_period=5, tie_threshold=0.5, importance_scale=5.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from edgewise.reference import ranking_losses as reference
-from edgewise.theory.ranking_losses import logistic_costs, rank_loss
+from edgewise.theory.ranking import logistic_costs, rank_loss
 
 pytestmark = pytest.mark.plain
 

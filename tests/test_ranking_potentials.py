@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edgewise.reference import ranking as reference
-from edgewise.theory.ranking_potentials import PAIR_LOSSES, pair_potentials, potential_costs, with_sizes
+from edgewise.theory.ranking import PAIR_LOSSES, pair_potentials, potential_costs, with_sizes
 
 GAMMAS = (0.01, 0.2, 0.45, 0.9)
 

@@ -18,7 +18,7 @@ from edgewise.reproduction.planning import Options, lines_of
 from edgewise.reproduction.results import reproductions
 from edgewise.reproduction.running import Run
 from edgewise.theory import regression_losses
-from edgewise.theory.ranking_potentials import pair_table
+from edgewise.theory.ranking import pair_table
 
 
 def need(name):

@@ -10,7 +10,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.models.streaming_gradient_boosting import class_targets
-from edgewise.theory import gradient_bounds as gb
+from edgewise.theory import bounds as gb
 from edgewise.theory import regression_losses as rl
 from tests.small_streams import mixed_stream
 from tests.test_sgb_twins import real_stream

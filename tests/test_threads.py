@@ -515,7 +515,6 @@ def test_an_interruption_while_threads_are_waited_for_leaves_none_at_work(monkey
 @pytest.mark.plain
 def test_a_classifier_that_is_cut_off(monkeypatch, tmp_path):
     """No room for a tree to grow in: the error of one block ends all."""
-    from edgewise.loop import schedule
 
     X, y = stream("AdaBoostOLM", 120)
     model = booster("AdaBoostOLM", n_jobs=2, chunk_size=10)
@@ -526,10 +525,10 @@ def test_a_classifier_that_is_cut_off(monkeypatch, tmp_path):
         raise MemoryError("no room")
 
     with monkeypatch.context() as patch:
-        patch.setattr(schedule, "enlarged", no_room)
+        patch.setattr(pipeline, "enlarged", no_room)
         with pytest.raises(MemoryError, match="no room"):
             model.partial_fit(X[30:], y[30:])
-        patch.setattr(schedule, "make_workspace", no_room)
+        patch.setattr(pipeline, "make_workspace", no_room)
         with pytest.raises(MemoryError, match="no room"):
             whole.predict(X)
     assert_cut_off(model, X, y, tmp_path / "model.edgewise")

@@ -27,14 +27,15 @@ import numpy as np
 from edgewise.batch.booster import BatchBooster, Training
 from edgewise.parameters import with_parameters
 from edgewise.theory.cost_matrices import (
+    best_weight,
     first_costs,
+    kappa,
     leaf_counters,
     pairwise_step,
     potential_mass,
     prescribed_costs,
     zero_one_costs,
 )
-from edgewise.theory.exponential_potential import best_weight, kappa
 from edgewise.theory.potential_tables import zero_one_potentials
 
 LOSSES = ("zero_one", "exponential")

@@ -22,7 +22,7 @@ from edgewise.data.table import Table, as_table
 from edgewise.evaluation import measures, peers, ranking_measures
 from edgewise.evaluation.peers import Answers, Peer
 from edgewise.evaluation.runs import Curve, RankingRun, Run
-from edgewise.loop.label_sets import indicator
+from edgewise.loop.inputs import indicator
 from edgewise.models.stream_classifier import StreamClassifier
 
 CHUNK_ROWS = 500

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.loop.label_sets import indicator
+from edgewise.loop.inputs import indicator
 
 BLOCK = 1 << 20  # score differences held at once
 

@@ -47,7 +47,7 @@ from edgewise.loop.state import (
     LearnerStates,
     make_workspace,
 )
-from edgewise.theory.bandit_estimates import (
+from edgewise.theory.bandits import (
     estimate,
     explored,
     surplus,
@@ -86,7 +86,7 @@ class BanditConfig(NamedTuple):
 
 @state
 class RoundRecord(NamedTuple):
-    """What was cast in each round, by row: all that learning needs to know of the time of voting."""
+    """What was decided in each round, by row: all that learning needs of the time of voting."""
 
     votes: np.ndarray  # [n, N]
     shares: np.ndarray  # [n, N, k] the votes in full where they are probabilities; else k is 0
@@ -98,14 +98,12 @@ class RoundRecord(NamedTuple):
     rates: np.ndarray  # [n] of exploration
     uniforms: np.ndarray  # [n, 2 + N]
     mean: np.ndarray  # [n, k] scores behind the guess
-    importances: np.ndarray  # [n, N] what learners were taught with
-    taught: np.ndarray  # [n, N] labels that learners were taught
+    importances: np.ndarray  # [n, N] with which learners learned
+    taught: np.ndarray  # [n, N] labels that learners learned
 
 
 @state
-class Room(NamedTuple):
-    """Working room of a round."""
-
+class RoundWorkspace(NamedTuple):
     scores: np.ndarray
     kept: np.ndarray
     tame: np.ndarray
@@ -247,7 +245,7 @@ def run_rounds(plan, learners, committee, potentials, states, demand, parts, chu
 def play(run: Callable[..., int], ensemble: Ensemble, chunk: Chunk, cast: RoundRecord, parts: int) -> Ensemble:
     """Play the rounds of a chunk by `run`, which is `run_rounds` or of its form; what happened is in `cast`.
 
-    Learners of other libraries speak before a round is played, and learn after it.
+    Learners of other libraries predict before a round is played, and learn after it.
     """
     if len(ensemble.external.copies) and chunk.labels.size > 1:
         for t in range(chunk.labels.size):
@@ -262,7 +260,7 @@ def play(run: Callable[..., int], ensemble: Ensemble, chunk: Chunk, cast: RoundR
     if parts & VOTING:
         for slot in range(len(external.copies)):
             external.predict_proba(slot, rows, 0, s.predicted)
-    work = Room(
+    work = RoundWorkspace(
         np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(2), np.zeros(n_learners), np.ones(n_learners)
     )
     demand = capacity_demand(forest) if parts & LEARNING else NO_NEED

@@ -2,15 +2,15 @@
 
 **Labels**: one factor on all scores, whose softmax are the probabilities. Boosting pushes scores apart long after the
 labels are right, so that their plain softmax is too sure of itself. The logarithm of the factor, 0 at first, takes an
-AdaGrad step (Duchi, Hazan and Singer 2011) on the log loss of what was said before the label came. A positive factor
-never changes which label comes first.
+AdaGrad step (Duchi, Hazan and Singer 2011) on the log loss of the probabilities before the label came. A positive
+factor never changes which label comes first.
 
 **Label sets**: one logistic curve per label.
 
 A ranking says nothing about how many labels are relevant. Label l is taken to be relevant with probability 1/(1 +
 exp(-(a_l z_l + b_l))), where z_l is its score, less the mean of the example's scores, in units of the root mean square
 of such differences so far, at most 5 in size: early scores tell little of how far later ones go. After every round a_l
-and b_l take an AdaGrad step on the log loss of what they said before the label set came.
+and b_l take an AdaGrad step on the log loss of their probabilities before the label set came.
 A label is predicted where its probability is at least 1/2: its score then exceeds a threshold that is its own.
 """
 
@@ -58,7 +58,7 @@ def apply_temperature(temperature, scores):
 
 @inlined
 def learn_temperature(temperature, scores, label, weight, p):
-    """Learn from the label of an example with these sharpened scores; `p` is working room for k numbers.
+    """Learn from the label of an example with these scaled scores; `p` is a workspace for k numbers.
 
     The log loss of softmax(e^u s) has the slope <p, e^u s> - e^u s(label) in u.
     """
@@ -78,7 +78,7 @@ class Calibration(NamedTuple):
 
 
 def make_calibration(k: int) -> Calibration:
-    """Curves that say 1/2 where a score is the mean of its example's scores."""
+    """Curves that give 1/2 where a score is the mean of its example's scores."""
     curve = np.zeros((k, 2))
     curve[:, SLOPE] = 1.0
     return Calibration(curve, np.zeros((k, 2)), np.zeros(2))

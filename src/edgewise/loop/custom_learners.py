@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from edgewise.learners.weak_learner import Example, WeakLearner
-from edgewise.loop.custom import Custom, Round
 from edgewise.loop.extending import compiled
 from edgewise.loop.inputs import Columns
+from edgewise.loop.state import Custom, Round
 
 LEARNER_METHODS = ("predict_proba", "update")
 OLD_NAMES = {"speaks": "predict_proba", "learns": "update"}
@@ -38,7 +38,7 @@ def make_states(learners: Sequence[Any], columns: Columns, k: int) -> Custom:
 
 
 def states_with_categories(own: Custom, learners: Sequence[Any], columns: Columns, k: int) -> Custom:
-    """The states with room for the categories that `columns` has by now."""
+    """The states with capacity for the categories that `columns` has by now."""
     states = []
     rest = own.learners
     for kind in custom_classes(learners):
@@ -88,7 +88,7 @@ def check_state(state: Any, maker: str, methods: tuple[str, ...]) -> None:
 
 
 def try_learner(state: Any, n: int, k: int, columns: Columns) -> None:
-    """Let the first and the last of n learners speak and learn, on copies, in plain Python and compiled.
+    """Let the first and the last of n learners predict and learn, on copies, in plain Python and compiled.
 
     Plain Python finds an index out of range, which compiled code does not notice.
     """

@@ -59,15 +59,15 @@ class Pending:
         return expired
 
     def find(self, given: Decision | int) -> Decision | None:
-        """The waiting decision that is meant, or None if it was answered already; ValueError if there is no such."""
+        """The waiting decision of this id, or None if it was answered already; ValueError if there is no such."""
         number = given.id if isinstance(given, Decision) else given
         if isinstance(number, bool) or not isinstance(number, int | np.integer):
             raise ValueError(f"decision={given!r}: a Decision, or the id of one")
         if number in self.waiting:
             return self.waiting[int(number)]
         if not 0 <= number < self.next_id:
-            told = f"ids from 0 to {self.next_id - 1} were given" if self.next_id else "none was made yet"
-            raise ValueError(f"decision {number} is unknown to this model: {told}")
+            known = f"ids from 0 to {self.next_id - 1} were given" if self.next_id else "none was made yet"
+            raise ValueError(f"decision {number} is unknown to this model: {known}")
         if number <= self.last_expired:
             raise ValueError(
                 f"decision {number} has expired: only the last decisions are kept (max_pending), those up to "

@@ -5,7 +5,7 @@ Hu, Sun, Venkatraman, Hebert and Bagnell, "Gradient Boosting on Stochastic Data 
 
 | paper     | here                                                                         |
 |-----------|------------------------------------------------------------------------------|
-| A_i, h_i  | learner i, and what it says of each row                                      |
+| A_i, h_i  | learner i, and its prediction of each row                                     |
 | y_t^i     | `partial`, the partial sum after learner i                                   |
 | eta, eta_i| `Steps.rates`                                                                |
 | nabla_t^i | `Loss.gradient` at y_t^(i-1)                                                 |
@@ -42,16 +42,16 @@ SMOOTH, RESIDUAL = 0, 1
 RULES = {"smooth": SMOOTH, "residual": RESIDUAL}
 TREE, RIDGE, OBJECT, EXTERNAL = 0, 1, 2, 3
 # Sums over rounds for each learner, in Progress.learners: ||target||^2, ||target - h||^2, ||h||^2.
-OF_TARGET, OF_ERROR, OF_SAID = 0, 1, 2
+OF_TARGET, OF_ERROR, OF_PREDICTION = 0, 1, 2
 # Sums over rounds, in Progress.totals: loss of the predictions, least loss that any prediction could have, weight.
 PREDICTED, LEAST, ROUNDS = 0, 1, 2
 
 
 class RowLearner(Protocol):
-    """A weak learner written in Python: any object that can be copied, asked and taught, one row at a time."""
+    """A weak learner written in Python: any object that can be copied and predicts and learns a row at a time."""
 
     def predict_one(self, row: np.ndarray) -> np.ndarray:
-        """What it says of a row: m numbers. Numeric columns come first, then the codes of the nominal ones."""
+        """The prediction of a row: m numbers. Numeric columns come first, then the codes of the nominal ones."""
 
     def learn_one(self, row: np.ndarray, target: np.ndarray, weight: float) -> None:
         """Learn that m numbers would have been right."""
@@ -79,7 +79,7 @@ class Learners(NamedTuple):
 class Progress(NamedTuple):
     """What the booster itself remembers."""
 
-    learners: np.ndarray  # [N, 3] sums over rounds: see OF_TARGET, OF_ERROR, OF_SAID
+    learners: np.ndarray  # [N, 3] sums over rounds: see OF_TARGET, OF_ERROR, OF_PREDICTION
     losses: np.ndarray  # [N + 1] sum over rounds of the loss of y^0..y^N
     totals: np.ndarray  # [3] sums over rounds: see PREDICTED, LEAST, ROUNDS
     extremes: np.ndarray  # [2] largest loss and largest gradient norm met
@@ -111,27 +111,27 @@ class Examples(NamedTuple):
 
 
 @entry_point
-def settle(steps, i, partial, values, residuals, gradients, goals, said, weights, progress):
+def settle(steps, i, partial, values, residuals, gradients, goals, predicted, weights, progress):
     """Take learner i's step, lines 6 and 14, and count its edge (Definition 4.1) row by row."""
     n, m = partial.shape
     for t in range(n):
         if weights[t] > 0.0:
-            of_target, of_error, of_said, norm = 0.0, 0.0, 0.0, 0.0
+            of_target, of_error, of_prediction, norm = 0.0, 0.0, 0.0, 0.0
             for r in range(m):
-                of_said += said[t, r] * said[t, r]
+                of_prediction += predicted[t, r] * predicted[t, r]
                 of_target += goals[t, r] * goals[t, r]
-                of_error += (goals[t, r] - said[t, r]) * (goals[t, r] - said[t, r])
+                of_error += (goals[t, r] - predicted[t, r]) * (goals[t, r] - predicted[t, r])
                 norm += gradients[t, r] * gradients[t, r]
             progress.learners[i, OF_TARGET] += weights[t] * of_target
             progress.learners[i, OF_ERROR] += weights[t] * of_error
-            progress.learners[i, OF_SAID] += weights[t] * of_said
+            progress.learners[i, OF_PREDICTION] += weights[t] * of_prediction
             progress.losses[i] += weights[t] * values[t]
             progress.extremes[0] = max(progress.extremes[0], abs(values[t]))
             progress.extremes[1] = max(progress.extremes[1], norm**0.5)
         for r in range(m):
-            partial[t, r] -= steps.rates[i] * said[t, r]
+            partial[t, r] -= steps.rates[i] * predicted[t, r]
             if steps.rule == RESIDUAL:
-                residuals[t, r] = goals[t, r] - said[t, r]
+                residuals[t, r] = goals[t, r] - predicted[t, r]
 
 
 @entry_point
@@ -145,9 +145,9 @@ def count(values, weights, sums, place):
 def run(
     ensemble: GradientEnsemble, loss: Loss, examples: Examples, *, averaged: bool = False
 ) -> Generator[None, None, np.ndarray]:
-    """Predict, then learn, every example of a chunk: a passage (`pipeline`) that gives the predictions [n, m].
+    """Predict, then learn, every example of a chunk: a task of the `pipeline` that gives the predictions [n, m].
 
-    `averaged` lets every learner speak with its mean hypothesis (line 16 of Algorithm 1); nothing may be learned then.
+    `averaged`: every learner predicts with its mean hypothesis (line 16 of Algorithm 1); nothing may be learned then.
     """
     steps = ensemble.steps
     # Blocks at work at once may not write to the same place.
@@ -158,7 +158,7 @@ def run(
     partial = np.repeat(steps.start[None, :], len(weights), axis=0)
     residuals = np.zeros(partial.shape)
     sums = np.zeros(partial.shape)
-    said = np.zeros(partial.shape)
+    predicted = np.zeros(partial.shape)
     values = np.zeros(len(weights))
     goals = gradients = np.zeros(partial.shape)
     for b, block in enumerate(blocks(steps.rates.size, len(ensemble.forests))):
@@ -167,8 +167,8 @@ def run(
                 values, gradients = loss_and_gradient(loss, partial, targets)
                 goals = gradients + residuals
             sums += partial
-            play(ensemble, b, i, examples, goals, averaged, said)
-            settle(steps, i, partial, values, residuals, gradients, goals, said, weights, progress)
+            play(ensemble, b, i, examples, goals, averaged, predicted)
+            settle(steps, i, partial, values, residuals, gradients, goals, predicted, weights, progress)
             if steps.rule == RESIDUAL:
                 project(steps.region, partial)
         yield
@@ -184,26 +184,32 @@ def run(
 
 
 def play(
-    ensemble: GradientEnsemble, b: int, i: int, examples: Examples, goals: np.ndarray, averaged: bool, said: np.ndarray
+    ensemble: GradientEnsemble,
+    b: int,
+    i: int,
+    examples: Examples,
+    goals: np.ndarray,
+    averaged: bool,
+    predicted: np.ndarray,
 ) -> None:
-    """Learner i, of block b, speaks of every row, then learns its goal, row by row; `said` has what it said."""
+    """Let learner i, of block b, predict every row (`predicted`), then learn its goal, row by row."""
     kind, slot = int(ensemble.learners.kind[i]), int(ensemble.learners.slot[i])
     m = goals.shape[1]
     if kind == RIDGE:
         inputs, gain = np.zeros((2, ensemble.bank.weights.shape[2]))
-        process_ridge(ensemble.bank, slot, examples, goals, averaged, inputs, gain, said)
+        process_ridge(ensemble.bank, slot, examples, goals, averaged, inputs, gain, predicted)
     elif kind == TREE:
         whole, left = np.zeros((2, 1 + m))
-        at = process_tree(ensemble.forests[b], slot, examples, goals, 0, whole, left, said)
+        at = process_tree(ensemble.forests[b], slot, examples, goals, 0, whole, left, predicted)
         while at < len(goals):
             ensemble.forests[b] = enlarged(ensemble.forests[b])
-            at = process_tree(ensemble.forests[b], slot, examples, goals, at, whole, left, said)
+            at = process_tree(ensemble.forests[b], slot, examples, goals, at, whole, left, predicted)
     elif kind == EXTERNAL:
         copies = ensemble.external.copies[slot * m : (slot + 1) * m]
         read = ensemble.external.reader.read(examples.numeric, examples.nominal)
         for t in range(len(goals)):
             for r, copy in enumerate(copies):
-                said[t, r] = copy.predicts(read, t)
+                predicted[t, r] = copy.predicts(read, t)
             if examples.weights[t] > 0.0:
                 for r, copy in enumerate(copies):
                     copy.update(read, t, float(goals[t, r]), 0, float(examples.weights[t]))
@@ -211,7 +217,7 @@ def play(
         rows = np.concatenate([examples.numeric, examples.nominal], axis=1)
         learner = ensemble.objects[slot]
         for t, row in enumerate(rows):
-            said[t] = learner.predict_one(row)
+            predicted[t] = learner.predict_one(row)
             if examples.weights[t] > 0.0:
                 learner.learn_one(row, goals[t].copy(), float(examples.weights[t]))
 

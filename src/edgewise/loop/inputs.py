@@ -1,7 +1,8 @@
-"""From what users give (arrays, frames, tables) to what kernels take, checked once; `streams.targets` has the labels.
+"""Checked inputs: from arrays, frames, tables and indicator matrices to the arrays that kernels take.
 
 A model remembers the columns of its first call: their number, which are nominal, and the code of each category.
-Categories may appear later; they get the next code, so earlier codes never change.
+Categories may appear later; they get the next code, so earlier codes never change. Single labels are checked in
+`edgewise.data.targets`. A vector of labels stands for label sets of one label each.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from edgewise.data.feature_names import check_names, check_width, has_names
 from edgewise.data.table import Table, as_table
 
 
-class Given(NamedTuple):
-    """Examples as a user gave them."""
+class RawRows(NamedTuple):
+    """Examples before they are encoded."""
 
     table: Table
-    named: bool | None  # whether the columns came with names; None for a bare row, of which none are asked
+    named: bool | None  # whether the columns came with names; None for a bare row, which needs none
 
 
-def given(X: Any) -> Given:
+def as_rows(X: Any) -> RawRows:
     """X as a table: anything that `as_table` takes."""
-    return X if isinstance(X, Given) else Given(as_table(X), has_names(X))
+    return X if isinstance(X, RawRows) else RawRows(as_table(X), has_names(X))
 
 
 class Columns(NamedTuple):
@@ -39,7 +40,7 @@ class Columns(NamedTuple):
         return np.array([len(values) for values in self.categories], np.int64)
 
 
-def columns_of(examples: Given) -> Columns:
+def columns_of(examples: RawRows) -> Columns:
     """The columns of a table, as a model starts with them."""
     table, named = examples
     check_width(table)
@@ -52,7 +53,7 @@ def columns_of(examples: Given) -> Columns:
     )
 
 
-def checked_columns(columns: Columns, examples: Given, model: str) -> Columns:
+def checked_columns(columns: Columns, examples: RawRows, model: str) -> Columns:
     """The columns with the table's new categories added; ValueError if the table does not fit the model."""
     table, named = examples
     check_names(model, columns.names, columns.named, table.feature_names, named)
@@ -65,9 +66,9 @@ def checked_columns(columns: Columns, examples: Given, model: str) -> Columns:
             raise ValueError(f"column {feature.name!r} is {now} here: it was {was} when this model was started")
         if nominal:
             known = next(kept)
-            given = feature.categories or ()
-            new = set(given).difference(known)
-            merged.append(known + tuple(name for name in given if name in new) if new else known)
+            found = feature.categories or ()
+            new = set(found).difference(known)
+            merged.append(known + tuple(name for name in found if name in new) if new else known)
     return columns._replace(categories=tuple(merged))
 
 
@@ -86,8 +87,45 @@ def encode(columns: Columns, table: Table) -> tuple[np.ndarray, np.ndarray]:
     nominal = np.full((len(table), len(columns.categories)), -1, np.int32)
     for j, column in enumerate(np.flatnonzero(columns.nominal)):
         code = {name: value for value, name in enumerate(columns.categories[j])}
-        given = table.features[column].categories or ()
-        translation = np.array([code.get(name, -1) for name in given] + [-1], np.int32)
+        found = table.features[column].categories or ()
+        translation = np.array([code.get(name, -1) for name in found] + [-1], np.int32)
         values = table.values[:, column]
-        nominal[:, j] = translation[np.where(np.isnan(values), len(given), values).astype(np.int64)]
+        nominal[:, j] = translation[np.where(np.isnan(values), len(found), values).astype(np.int64)]
     return numeric, nominal
+
+
+def is_vector(Y: Any) -> bool:
+    """Whether Y has one label for each row; a column does not, but is an indicator matrix of one label."""
+    return not hasattr(Y, "toarray") and np.asarray(Y).ndim == 1
+
+
+def indicator(Y: Any, n: int, names: np.ndarray | None) -> np.ndarray:
+    """Y as a Boolean [n, k] array; ValueError unless it is one of 0 and 1, as wide as the labels known (if any)."""
+    found = np.asarray(Y.toarray() if hasattr(Y, "toarray") else Y)
+    if found.ndim != 2 or len(found) != n:
+        raise ValueError(f"Y has shape {found.shape}: a row of 0 and 1 for each of the {n} rows of X is needed")
+    if names is not None and found.shape[1] != names.size:
+        raise ValueError(f"Y has {found.shape[1]} labels: this model was started with {names.size}")
+    if found.shape[1] < 2:
+        raise ValueError(f"Y has {found.shape[1]} labels: there are at least 2 to rank")
+    relevant = found == 1
+    wrong = np.argwhere(~(relevant | (found == 0)))
+    if wrong.size:
+        row, column = wrong[0]
+        raise ValueError(f"Y has {found[row, column]!s} in row {row}, column {column}: 1 is relevant, 0 is not")
+    return relevant.astype(bool)
+
+
+def label_names(Y: Any, labels: Any, k: int) -> np.ndarray:
+    """Names of the k labels: those given, those of a frame's columns, or their numbers."""
+    if labels is None:
+        labels = list(Y.columns) if hasattr(Y, "columns") else np.arange(k)
+    names = np.asarray(labels)
+    if names.shape != (k,) or len(set(names.tolist())) != k:
+        raise ValueError(f"labels={labels!r}: a name of its own for each of the {k} labels of Y")
+    return names
+
+
+def ordered(relevant: np.ndarray) -> np.ndarray:
+    """[n, k]: of every row, the relevant labels, then the others, each in increasing order."""
+    return np.argsort(~relevant, axis=1, kind="stable").astype(np.int32)

@@ -1,4 +1,4 @@
-"""Learners of every kind: what they say of an example, and how they learn it."""
+"""Predictions and updates of learners of every kind."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from edgewise.theory.experts import argmax
 def gather(forest, tree, numeric, nominal, s, place):
     """Copy the features that a tree uses, in its own order, and find the slots of codes that are not missing.
 
-    They come into the given place of `Workspace`. Room beyond the last numeric feature is filled up with zeros:
+    They come into the given place of `Workspace`. Space beyond the last numeric feature is filled up with zeros:
     with missing values, stores would be partial, which what is loaded next has to wait for.
     """
     s.gathered[PLACE] = place
@@ -33,19 +33,19 @@ def gather(forest, tree, numeric, nominal, s, place):
         complete = complete and no_nan(value)
         store(x, j, mask_tail(m - j, value, 0.0))
     columns, offset = forest.nominal[tree], forest.offset[tree]
-    c, told = 0, 0
+    c, known = 0, 0
     while c < columns.size and columns[c] >= 0:
         code = nominal[columns[c]]
         codes[c] = code
         if code >= 0:
-            slots[0, told] = offset[c] + code
-            slots[1, told] = offset[c + 1] - 1
-            told += 1
+            slots[0, known] = offset[c] + code
+            slots[1, known] = offset[c + 1] - 1
+            known += 1
         c += 1
     shape[0] = m
     shape[1] = c
     shape[2] = 1 if complete else 0
-    shape[3] = told
+    shape[3] = known
 
 
 @inlined
@@ -90,9 +90,9 @@ def gather_ahead(learners, forest, i, end, chunk, s):
 
 @merged
 def tree_predict(forest, tree, g, in_full, s):
-    """The label one tree names, and by which predictor; remembers who spoke, for when the tree learns.
+    """The label one tree names, and by which predictor; keeps the leaf for `tree_update`.
 
-    `in_full`: `leaf_probabilities` are going to be asked for.
+    `in_full`: `leaf_probabilities` will be needed.
     """
     place = s.gathered[PLACE]
     node, s.reached[g] = find_leaf(forest, tree, s.x[place], s.codes[place])
@@ -116,7 +116,7 @@ def tree_predict(forest, tree, g, in_full, s):
 
 @merged
 def learner_predict(learners, states, i, chunk, t, in_full, s):
-    """The label that learner i names; its distribution over all labels in s.p, where that is asked for in full."""
+    """The label that learner i names; with `in_full`, its distribution over all labels in s.p."""
     slot, forest = learners.slot[i], states.forest
     if learners.kind[i] != TREE:
         other_predict(states, learners.kind[i], slot, chunk, t, s)
@@ -165,9 +165,9 @@ def other_predict(states, kind, slot, chunk, t, s):
 
 @merged
 def learner_revisit(learners, states, i, chunk, t, s):
-    """Bring learner i back to an example of which others have spoken since: what `learner_update` finds in s.
+    """Bring learner i back to an example after others predicted: fill in what `learner_update` reads in s.
 
-    Under bandit feedback all learners speak before any of them learns, perhaps long before.
+    Under bandit feedback all learners predict before any of them learns, perhaps long before.
     """
     kind, slot = learners.kind[i], learners.slot[i]
     if kind in (LINEAR, BINARY):
@@ -189,7 +189,7 @@ def tree_revisit(forest, tree, numeric, nominal, s):
 
 @merged
 def learner_update(learners, states, i, chunk, t, label, w, s):
-    """Learner i learns that the example it has just spoken of has this label."""
+    """Learner i learns the label of the example that it has just predicted."""
     if w <= 0.0:
         return
     if learners.kind[i] == TREE:
@@ -210,14 +210,14 @@ def other_update(states, kind, slot, chunk, t, label, w, s):
         s.targets[slot, label] = w
     elif kind != PRECOMPUTED:
         for r in range(s.p.size):
-            said = s.p[r] if kind == LINEAR else s.evidence[r]
-            s.slopes[r] = w * (said - (1.0 if r == label else 0.0))
+            p = s.p[r] if kind == LINEAR else s.evidence[r]
+            s.slopes[r] = w * (p - (1.0 if r == label else 0.0))
         linear_update(states.bank, slot, chunk.nominal[t], s.slopes, w, s.inputs, s.present)
 
 
 @merged
 def tree_update(forest, tree, g, chunk, t, label, w, s):
-    """One tree learns the example it has just spoken of, as the g-th of those who did."""
+    """One tree learns the example that it has just predicted as tree g of its group."""
     place = s.gathered[PLACE]
     learn(
         forest,

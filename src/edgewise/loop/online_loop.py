@@ -1,4 +1,4 @@
-"""The online loop over a chunk of labeled examples: the schema behind all boosters of single labels.
+"""The online loop over a chunk of labeled examples: all boosters of single labels.
 
     for each example x_t:
         every learner votes on x_t
@@ -24,17 +24,20 @@ number, as one example at a time, and each tree stays in the processor's cache (
 from __future__ import annotations
 
 from collections.abc import Generator
+from typing import NamedTuple
 
 import numpy as np
 
 from edgewise.kernels.compile import entry_point, inlined, merged
+from edgewise.kernels.state import state
 from edgewise.learners.forest.growing import restart
-from edgewise.learners.forest.layout import has_capacity
+from edgewise.learners.forest.layout import capacity_demand, enlarged, has_capacity
 from edgewise.learners.forest.statistics import count_moments
 from edgewise.learners.label_markov_chain import next_context
 from edgewise.loop.calibration import apply_temperature, learn_temperature
 from edgewise.loop.extending import specialize
 from edgewise.loop.learning import gather_ahead, learner_predict, learner_update
+from edgewise.loop.pipeline import Position, process_blocks
 from edgewise.loop.rules.adaboost_olm import fill_steps, gradient_round
 from edgewise.loop.rules.drift import drifted
 from edgewise.loop.rules.experts import count_expert, count_single_expert
@@ -42,10 +45,10 @@ from edgewise.loop.rules.online_mbbm import potential_round
 from edgewise.loop.rules.oza_boost import poisson_round
 from edgewise.loop.rules.uniform import uniform_step
 from edgewise.loop.rules.votes import cheapest_vote
-from edgewise.loop.schedule import Position, process_blocks
 from edgewise.loop.state import (
     ARGMAX,
     COST,
+    FOR,
     GRADIENT,
     GROUP,
     POISSON,
@@ -58,6 +61,7 @@ from edgewise.loop.state import (
     LearnerStates,
     Workspace,
     make_buffers,
+    make_workspace,
 )
 from edgewise.theory.experts import BEST, DRAW, argmax, expert_weights, sample_index, voted
 
@@ -134,38 +138,59 @@ def run_moments(forest, chunk):
             count_moments(forest.moments, chunk.numeric[t])
 
 
+@state
+class ExpertWorkspace(NamedTuple):
+    """What `follow_experts` works with, and the predictions and scores of n examples that it fills in."""
+
+    losses: np.ndarray
+    gaps: np.ndarray
+    weights: np.ndarray
+    labels: np.ndarray
+    shares: np.ndarray
+    guesses: np.ndarray  # [n]
+    decisions: np.ndarray  # [n, k]
+
+
+def make_expert_workspace(n: int, n_experts: int, k: int) -> ExpertWorkspace:
+    losses, gaps = np.zeros((2, n_experts))
+    labels, guesses = np.zeros(n_experts, np.int32), np.zeros(n, np.int64)
+    return ExpertWorkspace(losses, gaps, np.ones(n_experts), labels, np.zeros(k), guesses, np.zeros((n, k)))
+
+
 @entry_point
-def follow_experts(plan, committee, chunk, trace, losses, gaps, weights, labels, shares, guesses, decisions):
+def follow_experts(plan, committee, chunk, trace, work):
     """The prediction of each example, and the scores behind it, calibrated by what was learned of earlier examples."""
-    n_experts = losses.size
+    n_experts, shares = work.losses.size, work.shares
     for t in range(chunk.labels.size):
+        scores = work.decisions[t]
         if plan.rule == GRADIENT:
             for i in range(n_experts):
-                losses[i] = trace.expert_losses[i, t]
+                work.losses[i] = trace.expert_losses[i, t]
             for l in range(shares.size):
-                decisions[t, l] = trace.mean[t, l] / trace.total[t, 0] if trace.total[t, 0] > 0.0 else 0.0
-            guesses[t] = followed(plan, chunk, trace, t, losses, gaps, weights, labels, shares)
+                scores[l] = trace.mean[t, l] / trace.total[t, 0] if trace.total[t, 0] > 0.0 else 0.0
+            work.guesses[t] = followed(plan, chunk, trace, t, work)
             if plan.calibrate:
-                apply_temperature(committee.temperature, decisions[t])
+                apply_temperature(committee.temperature, scores)
                 if chunk.labels[t] >= 0:
-                    learn_temperature(committee.temperature, decisions[t], chunk.labels[t], chunk.weights[t], shares)
+                    learn_temperature(committee.temperature, scores, chunk.labels[t], chunk.weights[t], shares)
         else:
             for l in range(shares.size):
-                decisions[t, l] = trace.scores[t, l]
-            guesses[t] = trace.expert_labels[n_experts - 1, t]
+                scores[l] = trace.scores[t, l]
+            work.guesses[t] = trace.expert_labels[n_experts - 1, t]
 
 
 @inlined
-def followed(plan, chunk, trace, t, losses, gaps, weights, labels, shares):
+def followed(plan, chunk, trace, t, work):
     """The label of the expert that Hedge draws, of the best expert, or of the experts' weighted vote."""
-    expert_weights(losses, gaps, weights)
+    weights = work.weights
+    expert_weights(work.losses, work.gaps, weights)
     if plan.follow == DRAW and chunk.labels[t] >= 0:
         return trace.expert_labels[sample_index(weights, chunk.uniforms[t, 0]), t]
     if plan.follow == BEST:
         return trace.expert_labels[argmax(weights), t]
-    for i in range(losses.size):
-        labels[i] = trace.expert_labels[i, t]
-    return voted(weights, labels, shares)
+    for i in range(work.losses.size):
+        work.labels[i] = trace.expert_labels[i, t]
+    return voted(weights, work.labels, work.shares)
 
 
 def run(
@@ -187,8 +212,103 @@ def run(
         return through(plan, learners, committee, potentials[b], states, demand, in_scores, chunk, trace, s, at, last)
 
     yield from process_blocks(ensemble, own, chunk, trees, play)
-    guesses, decisions = np.zeros(n, np.int64), np.zeros((n, k))
-    losses, gaps, weights = np.zeros(n_experts), np.zeros(n_experts), np.ones(n_experts)
-    labels, shares = np.zeros(n_experts, np.int32), np.zeros(k)
-    follow_experts(plan, committee, chunk, trace, losses, gaps, weights, labels, shares, guesses, decisions)
-    return trace, guesses, decisions
+    work = make_expert_workspace(n, n_experts, k)
+    follow_experts(plan, committee, chunk, trace, work)
+    return trace, work.guesses, work.decisions
+
+
+BEGIN = -1
+
+
+@entry_point
+def play_row(plan, learners, committee, potentials, states, demand, in_scores, chunk, trace, s, work, first):
+    """`run` for a chunk of one row: the learner to go on with once the forest is enlarged, N when done.
+
+    `first` is that learner, or BEGIN.
+    """
+    if first == BEGIN:
+        run_moments(states.forest, chunk)
+        run_contexts(plan, learners.kind.size, states.memory, chunk, trace)
+        for l in range(plan.n_labels):
+            trace.scores[0, l] = 0.0
+        for i in range(learners.kind.size):
+            trace.restarts[i, 0] = False
+        s.gathered[FOR] = -1
+    start = max(first, 0)
+    end = (learners.kind.size, 1)
+    at, _ = process_chunk(
+        plan, learners, committee, potentials, states, demand, in_scores, chunk, trace, s, (start, 0), end
+    )
+    if at == learners.kind.size:
+        follow_experts(plan, committee, chunk, trace, work)
+    return at
+
+
+class SingleRow:
+    """Learns single rows, with the numbers of `run`, while columns, categories and labels stay as they are.
+
+    `run` makes its arrays anew and calls four kernels, which for one row is most of the work: passing the arrays of a
+    state costs more than ten trees do. Here the arrays are kept from row to row, and one kernel is called. Learners
+    must be in one block.
+    """
+
+    def __init__(self, ensemble: Ensemble) -> None:
+        k, n_experts = ensemble.plan.n_labels, ensemble.committee.mistakes.size
+        width = ensemble.forests[0].moments.shape[1]
+        self.trace = make_buffers(1, ensemble.learners.kind.size, n_experts, k)
+        self.workspace = make_workspace(ensemble.forests[0], ensemble.bank, k, 0, 1)
+        self.demand = capacity_demand(ensemble.forests[0])
+        self.trees = k if (ensemble.learners.kind == GROUP).any() else 1
+        self.code, self.rounds, self.context = np.zeros((3, 1), np.int64)
+        self.weight, self.uniforms = np.ones(1), np.zeros((1, 1))
+        self.means, self.variances = np.zeros((2, 2, width))
+        self.experts = make_expert_workspace(1, n_experts, k)
+        self.guesses, self.decisions = self.experts.guesses, self.experts.decisions
+
+    def play(
+        self,
+        ensemble: Ensemble,
+        numeric: np.ndarray,
+        nominal: np.ndarray,
+        *,
+        code: int = -1,
+        weight: float = 1.0,
+        rounds: int = 0,
+        uniforms: np.ndarray | None = None,
+        in_scores: bool = False,
+    ) -> None:
+        """Predict a row (`guesses`, `decisions`), then learn it where it has a code."""
+        self.code[0], self.weight[0], self.rounds[0] = code, weight, rounds
+        chunk = Chunk(
+            numeric,
+            nominal,
+            self.code,
+            self.weight,
+            self.rounds,
+            self.context,
+            self.uniforms if uniforms is None else uniforms,
+            self.means,
+            self.variances,
+        )
+        (forest,), (potentials,) = ensemble.forests, ensemble.potentials
+        n_learners = ensemble.learners.kind.size
+        through, own = specialize(play_row, ensemble.own)
+        at = BEGIN
+        while at < n_learners:
+            if at != BEGIN:
+                forest = enlarged(forest, self.trees, self.demand)
+            at = through(
+                ensemble.plan,
+                ensemble.learners,
+                ensemble.committee,
+                potentials,
+                LearnerStates(forest, ensemble.bank, ensemble.memory, own),
+                self.demand,
+                in_scores,
+                chunk,
+                self.trace,
+                self.workspace,
+                self.experts,
+                at,
+            )
+        ensemble.forests[0] = forest

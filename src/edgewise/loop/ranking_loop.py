@@ -22,23 +22,26 @@ from edgewise.loop.calibration import calibrate, relevance
 from edgewise.loop.extending import specialize
 from edgewise.loop.learning import gather_ahead, label_set_update, learner_predict
 from edgewise.loop.online_loop import run_moments
-from edgewise.loop.ranking_state import (
-    BEST,
-    DRAWN,
-    LAST,
-    START,
-    SUFFERED,
-    RankingChunk,
-    RankingEnsemble,
-    make_ranking_buffers,
-    make_ranking_workspace,
-)
+from edgewise.loop.pipeline import Position, process_blocks
 from edgewise.loop.rules.ada_olmr import choose_expert, logistic_costs_round, move_weight
 from edgewise.loop.rules.online_bmr import potential_costs_round
 from edgewise.loop.rules.rankings import gather_scores, shape_vote
-from edgewise.loop.schedule import Position, process_blocks
-from edgewise.loop.state import GRADIENT, POTENTIAL, LearnerStates, Workspace
-from edgewise.theory.ranking_losses import rank_loss
+from edgewise.loop.state import (
+    BEST,
+    DRAWN,
+    GRADIENT,
+    LAST,
+    POTENTIAL,
+    START,
+    SUFFERED,
+    LearnerStates,
+    RankingChunk,
+    RankingEnsemble,
+    Workspace,
+    make_ranking_buffers,
+    make_ranking_workspace,
+)
+from edgewise.theory.ranking import rank_loss
 
 
 @entry_point

@@ -1,6 +1,7 @@
-"""The values that a booster is made of: NamedTuples of arrays, and the codes that stand in them.
+"""The values that boosters of single labels and of label sets are made of, and the codes that stand in them.
 
-Nothing else is remembered between calls, so that saving, copying and counting memory are each one piece of code.
+All are NamedTuples of arrays. Nothing else is remembered between calls, so that saving, copying and counting memory are
+each one piece of code.
 """
 
 from __future__ import annotations
@@ -17,8 +18,29 @@ from edgewise.learners.forest.splitting import SplitWorkspace, make_split_worksp
 from edgewise.learners.label_markov_chain import MarkovBank
 from edgewise.learners.linear import LinearBank
 from edgewise.learners.newton import Present, make_present
-from edgewise.loop.custom import NOTHING, Custom
+from edgewise.loop.calibration import Calibration
 from edgewise.theory.potential_tables import Potentials
+from edgewise.theory.ranking import PairPotentials
+
+
+class Custom(NamedTuple):
+    """What a user's own learners and rule remember."""
+
+    learners: tuple[Any, ...]  # (state of the first class, (state of the second, (..., ())))
+    rule: Any  # NamedTuple of arrays; a bare () where the rule is one of ours
+
+
+NOTHING = Custom((), ())
+
+
+class Round(NamedTuple):
+    """What the feedback of one round is."""
+
+    number: int  # t, from 1
+    label: int
+    weight: float  # of the example, as the user gave it
+    uniforms: np.ndarray  # random numbers of this round, as many as the rule asked for
+
 
 GRADIENT, POTENTIAL, POISSON, UNIFORM, OWN_RULE = 0, 1, 2, 3, 4
 COST, ARGMAX, PROBABILITY = 0, 1, 2
@@ -29,10 +51,10 @@ VOTES = {**LABEL_VOTES, "probability": PROBABILITY}
 TREE, GROUP, PRECOMPUTED, LINEAR, MARKOV, BINARY, EXTERNAL = 0, 1, 2, 3, 4, 5, 6
 # Kinds from this number on are a user's own (`edgewise.loop.extending`), one for each class in order.
 OWN = 16
-# Columns of Committee.costs; POISSON keeps the weight of right and of wrong votes there.
+# Columns of BoosterState.costs; POISSON keeps the weight of right and of wrong votes there.
 OF_VOTE, OF_RIGHT = 0, 1
 RIGHT, WRONG = 0, 1
-FOR, PLACE = 0, 1  # Scratch.gathered
+FOR, PLACE = 0, 1  # Workspace.gathered
 
 
 @state
@@ -107,7 +129,7 @@ class ChunkBuffers(NamedTuple):
     ahead: np.ndarray  # [n, 2] POTENTIAL: potential and importance at the votes so far
     mean: np.ndarray  # [n, k] GRADIENT: scores of the experts so far, summed with their Hedge weights
     total: np.ndarray  # [n, 2] sum of these weights, and the least loss that they are relative to
-    # [N, n] what learners did, or [0, n] where nobody asks: vote, alpha as used in this round, importance
+    # [N, n] what learners did, or [0, n] where not needed: vote, alpha as used in this round, importance
     votes: np.ndarray
     learner_weights: np.ndarray
     importances: np.ndarray
@@ -118,7 +140,7 @@ class ChunkBuffers(NamedTuple):
 
 @state
 class Workspace(NamedTuple):
-    """Working room of one kernel call."""
+    """Arrays that one kernel call works with."""
 
     # What a tree sees of each row of a chunk, if several see the same, and in a place more of the row in hand, if not
     x: np.ndarray  # [places, numeric features in fours]
@@ -149,7 +171,7 @@ class Workspace(NamedTuple):
 
 
 def make_workspace(forest: Forest, bank: LinearBank, k: int, n_foreign: int, rows: int = 0) -> Workspace:
-    """Room for chunks of as many rows; 0 if each tree gathers rows for itself."""
+    """A workspace for chunks of as many rows; 0 if each tree gathers rows for itself."""
     per_tree = forest.row.shape[1]
     labels = max(k, per_tree)
     return Workspace(
@@ -230,3 +252,102 @@ def arrays(state: Any) -> Iterator[np.ndarray]:
     elif isinstance(state, tuple | list):
         for part in state:
             yield from arrays(part)
+
+
+# How a learner's vote, a distribution over labels, is made of its prediction: Section 2.1 of the paper.
+LABEL, SET, DISTRIBUTION = 0, 1, 2
+VOTE_FORMATS = {"label": LABEL, "set": SET, "distribution": DISTRIBUTION}
+# Which expert's scores are the prediction.
+LAST, DRAWN, MEAN, BEST = 0, 1, 2, 3
+RANKING_FOLLOW = {"draw": DRAWN, "mean": MEAN, "best": BEST}
+# Entries of RankingState.totals: sums over rounds of the rank loss suffered and of phi_t^N(0).
+SUFFERED, START = 0, 1
+
+
+@state
+class RankingConfig(NamedTuple):
+    """Which booster this is."""
+
+    n_labels: int
+    rule: int  # GRADIENT or POTENTIAL
+    follow: int
+    normalize_importance: bool
+    weight_low: float  # feasible set of learner weights
+    weight_high: float
+
+
+@state
+class RankingState(NamedTuple):
+    """What the booster itself remembers, per learner."""
+
+    form: np.ndarray  # how each learner votes: LABEL, SET or DISTRIBUTION
+    weight: np.ndarray  # alpha
+    losses: np.ndarray  # rank loss of expert i, the first i learners together; Hedge's memory
+    costs: np.ndarray  # [N, 2] sums over rounds, costs less their mean: of the vote, of the relevant labels
+    excess: np.ndarray  # POTENTIAL: what votes cost beyond u_gamma^Y
+    importance: np.ndarray  # sum over rounds of the mean importance of relevant labels, before it is normalized
+    totals: np.ndarray  # [2] of the whole booster
+
+
+@state
+class RankingChunk(NamedTuple):
+    """Examples in order, as `state.Chunk` but for label sets."""
+
+    numeric: np.ndarray
+    nominal: np.ndarray
+    labels: np.ndarray  # how many labels are relevant; -1 means: vote, do not learn
+    order: np.ndarray  # [n, k] the relevant labels, then the others, each in increasing order
+    weights: np.ndarray
+    rounds: np.ndarray  # t, from 1
+    contexts: np.ndarray  # a memory of labels has no place here: all 0
+    uniforms: np.ndarray  # [n, 1] for the Hedge draw
+    means: np.ndarray  # [n + 1] running mean and variance of each numeric column before each example, and at the end
+    variances: np.ndarray
+
+
+@state
+class RankingBuffers(NamedTuple):
+    """What is carried from learner to learner, per example."""
+
+    scores: np.ndarray  # [n, k] of the expert reached so far
+    costs: np.ndarray  # [n, k] GRADIENT: costs at these scores
+    mean: np.ndarray  # [n, k] GRADIENT: scores of the experts so far, summed with their Hedge weights
+    total: np.ndarray  # [n, 2] sum of these weights, and the least loss that they are relative to
+    followed: np.ndarray  # [n, k] DRAWN, BEST: scores of the expert chosen among those so far
+    uniforms: np.ndarray  # [n] DRAWN: what is left of the uniform number
+
+
+@state
+class RankingWorkspace(NamedTuple):
+    """Working room of one kernel call, beside `state.Workspace`."""
+
+    vote: np.ndarray  # h
+    scores: np.ndarray  # the scores of one example, relevant labels first
+    costs: np.ndarray  # its costs, in the same order
+    exps: np.ndarray
+    gains: np.ndarray  # importance of each label
+
+
+class RankingEnsemble(NamedTuple):
+    """The whole state of a booster of label sets: what learning changes."""
+
+    plan: RankingConfig
+    learners: Learners
+    committee: RankingState
+    forests: list[Forest]  # one for each block of learners: see `state.Ensemble`
+    bank: LinearBank
+    memory: MarkovBank
+    potentials: PairPotentials
+    calibration: Calibration
+    external: ExternalBank
+    own: Custom = NOTHING
+
+
+def make_ranking_buffers(chunk: RankingChunk) -> RankingBuffers:
+    n, k = chunk.order.shape
+    scores, costs, mean, followed = np.zeros((4, n, k))
+    return RankingBuffers(scores, costs, mean, np.zeros((n, 2)), followed, chunk.uniforms[:, 0].copy())
+
+
+def make_ranking_workspace(k: int) -> RankingWorkspace:
+    return RankingWorkspace(*np.zeros((5, k)))

@@ -3,7 +3,7 @@
 | paper          | here                                                                             |
 |----------------|----------------------------------------------------------------------------------|
 | rho            | `exploration`                                                                    |
-| l-hat^{0-1}    | estimate (4) of `edgewise.theory.bandit_estimates`, or (3): `estimate="simple"`  |
+| l-hat^{0-1}    | estimate (4) of `edgewise.theory.bandits`, or (3): `estimate="simple"`  |
 | c-hat_t^i      | random cost vector (5) from the cost matrix (10)                                 |
 | alpha_t^i      | learner weight, by stochastic gradient descent (11)                              |
 | v_t^i          | expert weight exp(-estimated mistakes), Hedge                                    |
@@ -45,8 +45,7 @@ from edgewise.models.adaboost_olm import EAGER_TREE
 from edgewise.models.stream_bandit import Exploration, StreamBandit, bandit_tree, cost_limits
 from edgewise.models.voting_ensemble import AdaptiveEnsemble
 from edgewise.parameters import POSITIVE, with_parameters
-from edgewise.theory.bandit_bounds import adaptive_bandit_bound, theory_rate
-from edgewise.theory.bandit_estimates import ESTIMATES
+from edgewise.theory.bandits import ESTIMATES, adaptive_bandit_bound, theory_rate
 from edgewise.theory.bounds import Bound
 from edgewise.theory.experts import FOLLOW
 from edgewise.theory.losses import LOGISTIC, LOSSES, SOFTMAX, feasible, step_size

@@ -19,8 +19,7 @@ from edgewise.loop.state import LABEL_VOTES, OF_VOTE, POTENTIAL
 from edgewise.models.stream_bandit import Exploration, StreamBandit, bandit_tree, cost_limits
 from edgewise.models.voting_ensemble import MajorityEnsemble
 from edgewise.parameters import POSITIVE, with_parameters
-from edgewise.theory.bandit_bounds import bandit_majority_bound, excess_noise
-from edgewise.theory.bandit_estimates import ESTIMATES
+from edgewise.theory.bandits import ESTIMATES, bandit_majority_bound, excess_noise
 from edgewise.theory.bounds import Bound
 from edgewise.theory.potential_tables import COST_MEMO_BITS, Potentials, zero_one_potentials
 

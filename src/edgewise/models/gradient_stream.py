@@ -33,13 +33,12 @@ from edgewise.loop.gradient_loop import (
     check_shapes,
     run,
 )
-from edgewise.loop.gradient_members import GradientMember, assemble_gradient, draw_trees, gradient_members
 from edgewise.loop.inputs import Columns
-from edgewise.loop.members import external_bank
+from edgewise.loop.members import GradientMember, assemble_gradient, draw_trees, external_bank, gradient_members
 from edgewise.loop.pipeline import ChunkTask
 from edgewise.models.stream_ensemble import CHUNK_ROWS, Rows, StreamEnsemble
 from edgewise.parameters import Allowed, with_parameters
-from edgewise.theory.gradient_bounds import RegretBound, edges_of, residual_bound, smooth_bound, step_from_edge
+from edgewise.theory.bounds import RegretBound, edges_of, residual_bound, smooth_bound, step_from_edge
 from edgewise.theory.projections import region_of
 from edgewise.theory.regression_losses import Loss
 

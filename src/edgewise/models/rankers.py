@@ -4,7 +4,7 @@ Ada.OLMR, adaptive:
 
 | paper     | here                                                                       |
 |-----------|----------------------------------------------------------------------------|
-| c_t^i     | gradient (8) of the pairwise logistic loss, `edgewise.theory.ranking_losses` |
+| c_t^i     | gradient (8) of the pairwise logistic loss, `edgewise.theory.ranking` |
 | alpha_t^i | learner weight, by online gradient descent with steps 1/sqrt(t)            |
 | v_t^i     | expert weight exp(-rank loss), Hedge                                       |
 | w^i[t]    | minus the costs of the relevant labels, (9)                                |
@@ -14,7 +14,7 @@ OnlineBMR, boost-by-majority:
 
 | paper      | here                                                                                     |
 |------------|------------------------------------------------------------------------------------------|
-| phi_t^i(s) | `edgewise.theory.ranking_potentials`, exact                                              |
+| phi_t^i(s) | `edgewise.theory.ranking`, exact                                              |
 | c_t^i      | `potential_costs`, |Y| |Y^c| look-ups for all labels                                     |
 | gamma      | `edge`, assumed, at most 1/|Y| for each example; `edges_` are those that learners showed |
 | h_t^i      | a vote: a label, a set of labels or a distribution                                       |
@@ -29,13 +29,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from edgewise.loop.ranking_state import DRAWN, LABEL, LAST, RANKING_FOLLOW, START, RankingConfig
-from edgewise.loop.state import GRADIENT, POTENTIAL
+from edgewise.loop.state import DRAWN, GRADIENT, LABEL, LAST, POTENTIAL, RANKING_FOLLOW, START, RankingConfig
 from edgewise.models.stream_ranker import StreamRanker
 from edgewise.models.voting_ensemble import shares_of, softmax
 from edgewise.parameters import with_parameters
-from edgewise.theory.ranking_bounds import RankBound, adaptive_rank_bound, majority_rank_bound
-from edgewise.theory.ranking_potentials import PAIR_LOSSES, PairPotentials, pair_potentials, with_sizes
+from edgewise.theory.bounds import RankBound, adaptive_rank_bound, majority_rank_bound
+from edgewise.theory.ranking import PAIR_LOSSES, PairPotentials, pair_potentials, with_sizes
 
 FEASIBLE = 2.0  # half-width of F
 

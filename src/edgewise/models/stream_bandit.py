@@ -17,14 +17,14 @@ from edgewise.learners.label_markov_chain import LabelMarkovChain
 from edgewise.learners.ranges import LogUniform
 from edgewise.loop.bandit_loop import LEARNING, SCORING, VOTING, RoundRecord, make_record, play, run_rounds
 from edgewise.loop.decisions import Decision, Pending
-from edgewise.loop.inputs import Given, given
+from edgewise.loop.inputs import RawRows, as_rows
 from edgewise.loop.members import Member
 from edgewise.loop.state import PRECOMPUTED, Chunk
 from edgewise.models.stream_classifier import LabelPredictor
 from edgewise.models.stream_ensemble import Rows
 from edgewise.models.voting_ensemble import VotingEnsemble
 from edgewise.parameters import declares
-from edgewise.theory.bandit_bounds import theory_rate
+from edgewise.theory.bandits import theory_rate
 from edgewise.theory.experts import VOTE
 
 # Rounds that one compiled call plays. Any number gives the same result.
@@ -118,7 +118,7 @@ class StreamBandit(BanditParameters, LabelPredictor, VotingEnsemble):
             return self.decide_many(x, classes=classes)[0]
         # a row of numbers and text must not become text
         row = np.asarray(x, dtype=None if isinstance(x, np.ndarray) else object)[None, :]
-        return self._decide_all(Given(as_table(row), None), row, classes)[0]
+        return self._decide_all(RawRows(as_table(row), None), row, classes)[0]
 
     def decide_many(self, X: Any, *, classes: Any = None) -> list[Decision]:
         """The labels to show for many examples, none of them learned before the last is decided.
@@ -135,7 +135,7 @@ class StreamBandit(BanditParameters, LabelPredictor, VotingEnsemble):
         list of Decision
             A decision for each row.
         """
-        examples = given(X)
+        examples = as_rows(X)
         return self._decide_all(examples, X if isinstance(X, np.ndarray | list | tuple) else examples.table, classes)
 
     def feedback(self, decision: Decision | int, correct: bool) -> bool:
@@ -326,7 +326,7 @@ class StreamBandit(BanditParameters, LabelPredictor, VotingEnsemble):
         chunk = Chunk(rows.numeric, rows.nominal, codes, np.ones(n), rounds, none, np.zeros((n, 1)), *moments)
         return play(self._game, ensemble, chunk, cast, parts)
 
-    def _decide_all(self, examples: Given, features: Any, classes: Any) -> list[Decision]:
+    def _decide_all(self, examples: RawRows, features: Any, classes: Any) -> list[Decision]:
         """Decisions on all examples; `features` are the same rows as they were given."""
         learners = self._check()
         known = self._classes(classes)
@@ -370,7 +370,7 @@ class StreamBandit(BanditParameters, LabelPredictor, VotingEnsemble):
     def _replay(self, X: Any, y: Any, classes: Any) -> Iterator[RoundRecord]:
         """Check everything, so that bad input leaves the model as it was; then play in chunks, giving each."""
         learners = self._check()
-        X = given(X)
+        X = as_rows(X)
         labels = label_array(y, len(X.table))
         known = self._classes(classes, labels)
         codes = label_codes(labels, known)

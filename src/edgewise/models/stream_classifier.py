@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from edgewise.data.targets import first_classes, known_classes, label_array, label_codes, weight_array
-from edgewise.loop.inputs import given
+from edgewise.loop.inputs import as_rows
 from edgewise.loop.online_loop import run
 from edgewise.loop.pipeline import ChunkTask
 from edgewise.loop.state import COST, POTENTIAL, Chunk, ChunkBuffers
@@ -205,7 +205,7 @@ class StreamClassifier(VotingParameters, LabelLearner, VotingEnsemble):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Check everything first, so that bad input leaves the model as it was; then learn in chunks."""
         learners = self._check()
-        X = given(X)
+        X = as_rows(X)
         labels = label_array(y, len(X.table))
         weights = weight_array(sample_weight, len(X.table))
         started = hasattr(self, "_columns")

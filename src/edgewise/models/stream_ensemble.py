@@ -12,7 +12,7 @@ from edgewise.estimator import Estimator
 from edgewise.learners.forest.structure import structure
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.precomputed_votes import PrecomputedVotes
-from edgewise.loop.inputs import Columns, checked_columns, columns_of, encode, given
+from edgewise.loop.inputs import Columns, as_rows, checked_columns, columns_of, encode
 from edgewise.loop.members import check_external
 from edgewise.loop.pipeline import BLOCKS_PER_THREAD, ChunkTask, blocks, n_threads, run_tasks
 from edgewise.loop.state import GROUP, TREE, arrays
@@ -234,7 +234,7 @@ class StreamEnsemble(Saveable, Estimator):
 
         Rows that are only predicted bring no categories: what was never learned is missing there.
         """
-        examples = given(X)
+        examples = as_rows(X)
         known = getattr(self, "_columns", None)
         columns = columns_of(examples) if known is None else checked_columns(known, examples, type(self).__name__)
         if known is not None and not learning:
@@ -248,7 +248,7 @@ class StreamEnsemble(Saveable, Estimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then `partial_fit`."""
-        X = given(X)
+        X = as_rows(X)
         if not weight_array(sample_weight, len(X.table)).any():
             raise ValueError("nothing to learn from: X has 0 rows, or the sample_weight of every row is zero")
         weighted = {} if sample_weight is None else {"sample_weight": sample_weight}

@@ -20,13 +20,11 @@ from edgewise.learners.hoeffding_tree import HoeffdingTree, eager_tree
 from edgewise.learners.label_markov_chain import LabelMarkovChain
 from edgewise.learners.linear import BinaryRelevance, SoftmaxRegression
 from edgewise.loop.calibration import make_calibration
-from edgewise.loop.edges import adaptive_edges
-from edgewise.loop.inputs import given
-from edgewise.loop.label_sets import indicator, is_vector, label_names, ordered
+from edgewise.loop.inputs import as_rows, indicator, is_vector, label_names, ordered
 from edgewise.loop.members import assemble, external_bank
 from edgewise.loop.pipeline import ChunkTask
 from edgewise.loop.ranking_loop import rank_chunk, run_relevance
-from edgewise.loop.ranking_state import (
+from edgewise.loop.state import (
     SUFFERED,
     VOTE_FORMATS,
     RankingChunk,
@@ -36,7 +34,8 @@ from edgewise.loop.ranking_state import (
 )
 from edgewise.models.stream_ensemble import Rows
 from edgewise.models.voting_ensemble import VotingEnsemble, VotingParameters, softmax
-from edgewise.theory.ranking_potentials import PairPotentials, pair_potentials
+from edgewise.theory.bounds import adaptive_edges
+from edgewise.theory.ranking import PairPotentials, pair_potentials
 
 # Of the trees of AdaBoostOLM's defaults, with as few features as the paper's; relevant labels are few among many, so
 # importances are normalized. Chosen by the loss on the second half of the training rows of emotions, scene (shuffled)
@@ -203,7 +202,7 @@ class StreamRanker(VotingParameters, VotingEnsemble):
         from sklearn.metrics import label_ranking_loss
 
         self._started()
-        examples = given(X)
+        examples = as_rows(X)
         relevant, _ = self._label_sets(y, len(examples.table), None)
         return float(1.0 - label_ranking_loss(relevant, self._scores(examples), sample_weight=sample_weight))
 
@@ -310,7 +309,7 @@ class StreamRanker(VotingParameters, VotingEnsemble):
         """Check everything first, so that bad input leaves the model as it was; then learn in chunks."""
         learners = self._check()
         require_target(y)
-        X = given(X)
+        X = as_rows(X)
         started = hasattr(self, "_columns")
         relevant, names = self._label_sets(y, len(X.table), labels)
         n, k = relevant.shape

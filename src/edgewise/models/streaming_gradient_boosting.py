@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from edgewise.data.targets import first_classes, known_classes, label_array, label_codes, target_array, weight_array
-from edgewise.loop.inputs import given
+from edgewise.loop.inputs import as_rows
 from edgewise.models.gradient_stream import GradientStream
 from edgewise.models.stream_classifier import LabelLearner
 from edgewise.models.voting_ensemble import softmax
@@ -47,7 +47,7 @@ class StreamingGradientBoostingRegressor(GradientStream):
         array
             Predictions, each made before its row was learned.
         """
-        X = given(X)
+        X = as_rows(X)
         targets = target_array(y, len(X.table))
         if hasattr(self, "_columns") and targets.shape[1] != self._n_outputs:
             raise ValueError(f"y has {targets.shape[1]} outputs: this model was started with {self._n_outputs}")
@@ -93,7 +93,7 @@ class StreamingGradientBoostingRegressor(GradientStream):
         float
             R^2.
         """
-        X = given(X)
+        X = as_rows(X)
         targets = target_array(y, len(X.table))
         weights = weight_array(sample_weight, len(targets))[:, None]
         errors = (self.predict(X).reshape(targets.shape) - targets) ** 2
@@ -144,7 +144,7 @@ class StreamingGradientBoostingClassifier(LabelLearner, GradientStream):
     def _learn(
         self, X: Any, y: Any, classes: Any, sample_weight: Any, keep: Any = None, in_scores: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
-        X = given(X)
+        X = as_rows(X)
         labels = label_array(y, len(X.table))
         weights = weight_array(sample_weight, len(X.table))
         known = known_classes(self, classes) if hasattr(self, "_columns") else first_classes(classes, labels)

@@ -14,15 +14,14 @@ from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.label_markov_chain import LabelMarkovChain
 from edgewise.learners.linear import SoftmaxRegression, bank_with_categories
 from edgewise.learners.precomputed_votes import PrecomputedVotes
-from edgewise.loop.budget import within_budget
 from edgewise.loop.calibration import make_temperature
 from edgewise.loop.custom_learners import states_with_categories
-from edgewise.loop.edges import adaptive_edges, majority_edges
 from edgewise.loop.inputs import Columns
-from edgewise.loop.members import Member, assemble, draw, external_bank, members
+from edgewise.loop.members import Member, assemble, draw, external_bank, members, within_budget
 from edgewise.loop.state import BoosterState, Ensemble, arrays
 from edgewise.models.stream_ensemble import CHUNK_ROWS, StreamEnsemble
 from edgewise.parameters import declares
+from edgewise.theory.bounds import adaptive_edges, majority_edges
 from edgewise.theory.potential_tables import shared_out, zero_one_potentials
 
 

@@ -8,9 +8,7 @@ import numpy as np
 
 from edgewise.evaluation import measures
 from edgewise.plot import style
-from edgewise.theory.bounds import Bound
-from edgewise.theory.gradient_bounds import RegretBound
-from edgewise.theory.ranking_bounds import RankBound
+from edgewise.theory.bounds import Bound, RankBound, RegretBound
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,9 +9,9 @@ import numpy as np
 from river import base
 
 from edgewise.data.targets import target_array
-from edgewise.loop.label_sets import ordered
+from edgewise.loop.inputs import ordered
+from edgewise.loop.online_loop import SingleRow
 from edgewise.loop.ranking_loop import run_relevance
-from edgewise.loop.single_row import SingleRow
 from edgewise.models.stream_ensemble import Rows
 from edgewise.models.streaming_gradient_boosting import class_targets, codes_of
 from edgewise.river.adapter import Adapter, Supervised, one_weight

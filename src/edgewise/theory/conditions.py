@@ -55,8 +55,8 @@ class HypothesisSpace:
             outside = (given < 0) | (given >= self.n_classes)
             if outside.any():
                 place = tuple(int(j) for j in np.argwhere(outside)[0])
-                told = f"{name}[{', '.join(map(str, place))}]={given[place]}"
-                raise ValueError(f"{told}: labels in 0 .. {self.n_classes - 1} are allowed")
+                entry = f"{name}[{', '.join(map(str, place))}]={given[place]}"
+                raise ValueError(f"{entry}: labels in 0 .. {self.n_classes - 1} are allowed")
             object.__setattr__(self, name, given.astype(np.int64))
         n = self.labels.size
         if self.predictions.shape[1] != n:
@@ -224,8 +224,8 @@ def check_baseline(space: HypothesisSpace, baseline: np.ndarray) -> Verdict:
     rows = np.take_along_axis(given, space.columns(), axis=1)
     leads = rows[:, 0] - rows[:, 1:].max(axis=1)
     if np.ptp(leads) > TOLERANCE or leads[0] <= TOLERANCE:
-        told = f"the right labels lead by {leads.min():.6g} to {leads.max():.6g}"
-        raise ValueError(f"baseline: {told}; an edge over random is the same gamma > 0 on every example")
+        lead = f"the right labels lead by {leads.min():.6g} to {leads.max():.6g}"
+        raise ValueError(f"baseline: {lead}; an edge over random is the same gamma > 0 on every example")
     k = space.n_classes
     slack, mixture, costs = _solve(space, EDGE_OVER_RANDOM.rays(k), rows, -_row(k, 0.0, 1.0))
     return _verdict(f"{EDGE_OVER_RANDOM.name}, baseline given", float(leads[0]), slack, mixture, costs)

@@ -17,6 +17,8 @@ exponential in each entry: two exponentials a round and not n k, and equal to (7
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from edgewise.kernels.compile import entry_point
@@ -130,3 +132,25 @@ def potential_mass(p: Potentials, m: int, votes: np.ndarray, labels: np.ndarray,
     for i in range(labels.size):
         total += weights[i] * potential(p, m, labels[i], votes[i])
     return total
+
+
+def growth(right: float, wrong: float, weight: float) -> float:
+    """a_l of Lemma 1: the expected factor on exp(weight (s_l - s_1)) in a round."""
+    return 1.0 - (right + wrong) + math.exp(weight) * wrong + math.exp(-weight) * right
+
+
+def kappa(k: int, edge: float, weight: float) -> float:
+    """kappa(gamma, alpha): a_l for the baseline U_gamma of k labels."""
+    wrong = (1.0 - edge) / k
+    return growth(wrong + edge, wrong, weight)
+
+
+def best_weight(k: int, edge: float) -> float:
+    """The weight for which kappa is least."""
+    return 0.5 * math.log1p(edge * k / (1.0 - edge))
+
+
+def exponential_potential(k: int, edge: float, weight: float, to_go: int, scores: np.ndarray, label: int) -> float:
+    """phi_t(s) of Lemma 1 for U_gamma: expected loss after `to_go` more votes; `scores` count the votes so far."""
+    ratios = np.exp(weight * (np.asarray(scores, dtype=np.float64) - scores[label]))
+    return kappa(k, edge, weight) ** to_go * float(ratios.sum() - 1.0)

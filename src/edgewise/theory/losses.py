@@ -185,7 +185,7 @@ def fresh_odds(scores, label, odds, out):
 def expected_costs(loss, scores, p, out, e):
     """out(l) = sum_r p(r) C(r, l): what a vote for l costs on average if r is right with probability p(r).
 
-    `e` is working room for k numbers.
+    `e` is a workspace for k numbers.
     """
     k = scores.size
     if loss == SOFTMAX:

@@ -8,7 +8,7 @@ Jung, Goetz, Tewari: "Online Multiclass Boosting" (NeurIPS 2017), eq. (16). How 
 | u_gamma^r          | `right`, `wrong`           | chance that the baseline draws r, and each other label         |
 
 For N = 100 the tables take 1 to 5 MB: they grow with N^2, and with k up to `POWERS_BUDGET`. The memo takes 36 bytes for
-each of its 2**memo_bits places, 9 MB as a rule (`COST_MEMO_BITS`: 38 MB, for whoever asks for costs of many labels), of
+each of its 2**memo_bits places, 9 MB as a rule (`COST_MEMO_BITS`: 38 MB, where costs of many labels are needed), of
 which no more is used than states come up: a new one takes the place of the oldest.
 """
 
@@ -23,7 +23,7 @@ import numpy as np
 from edgewise.kernels.simd import BROAD, round_up_8
 from edgewise.kernels.state import state
 
-# Memo of whoever asks for the costs of several votes: a larger one keeps them until they are asked for again.
+# Memo where the costs of several votes are needed: a larger one keeps them until they are needed again.
 COST_MEMO_BITS = 20
 # Slots of the memo that are in use before any state is there, and how many times as many once they are nearly full.
 FIRST_SLOTS, MORE_SLOTS = 1 << 12, 4
@@ -109,7 +109,7 @@ def zero_one_potentials(k: int, n_learners: int, edge: float, memo_bits: int = 1
 
 @lru_cache(maxsize=4)
 def _tables(k: int, n_learners: int, edge: float) -> Potentials:
-    """The tables, which nobody writes to, with the smallest memo there is."""
+    """The tables, which are never written to, with the smallest memo."""
     wrong = (1.0 - edge) / k
     right = wrong + edge
 
@@ -300,7 +300,7 @@ def _terms(n: int, radius: float, orders: int) -> np.ndarray:
 
 
 def _join(tables: list[np.ndarray]) -> np.ndarray:
-    """[2, :]: the real parts and the imaginary parts of all tables, one after the other, and room for eight more."""
+    """[2, :]: the real parts and the imaginary parts of all tables, one after the other, and eight zeros."""
     flat = np.concatenate([*(table.ravel() for table in tables), np.zeros(BROAD)])
     return np.stack([flat.real, flat.imag])
 

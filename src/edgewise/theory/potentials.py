@@ -19,7 +19,7 @@ the draws of r among m + 1, weighting by X / E[X] gives one of these draws to r 
     w = E[(X / E[X] - 1) * 1{r wins}] / wrong,    E[X] = right (m + 1),
 
 and `importance` costs as much as one potential: both come from one sum, and the memo keeps both for a state. A state is
-(draws, multiset of leads), so that the state that a vote leads to is the one that the next learner asks for.
+(draws, multiset of leads), so that the state that a vote leads to is the one that the next learner needs.
 """
 
 from __future__ import annotations
@@ -29,17 +29,13 @@ import numpy as np
 from edgewise.kernels.compile import entry_point, inlined, noinline
 from edgewise.theory.elementary import whole_part
 from edgewise.theory.losses import argmin_cost
-from edgewise.theory.potential_tables import MORE_SLOTS, Potentials, zero_one_potentials
-from edgewise.theory.winning_chances import winning_chances
+from edgewise.theory.potential_tables import Potentials, zero_one_potentials
+from edgewise.theory.winning_chances import LOST, memo_place, memo_place_after, state_keys
 
 # Importances and row sums of costs below this are rounding errors of two potentials that agree, and count as 0.
 RESOLUTION = 1e-12
 # Expected costs that differ by more than this differ after rounding, too.
 CLEAR = 1e-9
-# Slots of the memo that a state may be found in: states that share one slot would push each other out again and again.
-WAYS = 4
-# States that need no place in the memo: the label can no longer win, or no longer lose.
-LOST, WON = -1, -2
 
 
 def asymptotic_error(k: int, n_learners: int, edge: float) -> float:
@@ -57,13 +53,13 @@ def potential(p: Potentials, m: int, label: int, votes: np.ndarray) -> float:
 @inlined
 def potential_after(p: Potentials, m: int, label: int, votes: np.ndarray, extra: int) -> float:
     """phi_m^label(votes + e_extra): the cost C(label, extra) of eq. (4)."""
-    return _loss_at(p, _place(p, m, label, votes, extra))
+    return _loss_at(p, memo_place(p, m, label, votes, extra))
 
 
 @inlined
 def importance(p: Potentials, m: int, label: int, votes: np.ndarray) -> float:
     """w of Algorithm 1, line 11, for the learner after which m remain, 0 <= m < n_learners."""
-    return _weight_at(p, _place(p, m + 1, label, votes, -1))
+    return _weight_at(p, memo_place(p, m + 1, label, votes, -1))
 
 
 @noinline
@@ -86,7 +82,7 @@ def importance_and_excess(
 @noinline
 def _judge_state(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, state: np.ndarray) -> None:
     """Potential and importance at votes + e_extra."""
-    place = _place(p, draws, label, votes, extra)
+    place = memo_place(p, draws, label, votes, extra)
     state[0] = _loss_at(p, place)
     state[1] = _weight_at(p, place)
 
@@ -130,14 +126,14 @@ def _costs_of_kind(p: Potentials, m: int, votes: np.ndarray, n_kinds: int, kind:
     r = p.members[1, kind]
     least = potential_after(p, m, r, votes, r)
     own = whole_part(votes[r])
-    key, check, low = _keys(p, m, r, votes, -1, own)
+    key, check, low = state_keys(p, m, r, votes, -1, own)
     weight = 0.0
     for other in range(n_kinds):
         size = p.members[0, other] - (other == kind)
         # A potential is at most 1: with a larger least one, the weight stays below the resolution.
         if size > 0 and least < 1.0 - RESOLUTION / p.k:
             l = p.members[2 if other == kind else 1, other]
-            cost = _loss_at(p, _place_after(p, m, r, votes, own, l, key, check, low))
+            cost = _loss_at(p, memo_place_after(p, m, r, votes, own, l, key, check, low))
             p.kind_costs[other] = max(cost - least, 0.0)
             weight += size * p.kind_costs[other]
     return 1.0 / weight if weight > RESOLUTION else 0.0
@@ -154,13 +150,13 @@ def _begin_rows(p: Potentials, m: int, votes: np.ndarray, n_kinds: int) -> float
     for kind in range(n_kinds):
         r = p.members[1, kind]
         p.least[kind] = p.scales[kind] = 0.0
-        place = _place(p, m + 1, r, votes, -1) if p.kind_chances[kind] > 0.0 else LOST
+        place = memo_place(p, m + 1, r, votes, -1) if p.kind_chances[kind] > 0.0 else LOST
         if place >= 0 and p.memo_values[place, 1] > 0.5 * RESOLUTION * p.wrong:
             blurred += p.kind_chances[kind] * min(1.0, RESOLUTION * p.wrong / p.memo_values[place, 1])
             if _weight_at(p, place) > 0.0:
                 p.scales[kind] = 1.0 / _weight_at(p, place)
                 p.least[kind] = _loss_at(p, place) - p.wrong * _weight_at(p, place)
-                key, check, low = _keys(p, m, r, votes, -1, whole_part(votes[r]))
+                key, check, low = state_keys(p, m, r, votes, -1, whole_part(votes[r]))
                 p.row_keys[kind, 0] = key
                 p.row_keys[kind, 1] = check
                 p.row_keys[kind, 2] = low
@@ -176,7 +172,7 @@ def _column(p: Potentials, m: int, votes: np.ndarray, n_kinds: int, kind: int) -
         if p.scales[of_right] > 0.0 and p.members[0, kind] - (of_right == kind) > 0:
             r, l = p.members[1, of_right], p.members[2 if of_right == kind else 1, kind]
             key, check, low = p.row_keys[of_right, 0], p.row_keys[of_right, 1], p.row_keys[of_right, 2]
-            cost = _loss_at(p, _place_after(p, m, r, votes, whole_part(votes[r]), l, key, check, low))
+            cost = _loss_at(p, memo_place_after(p, m, r, votes, whole_part(votes[r]), l, key, check, low))
             p.kind_costs[of_right] = max(cost - p.least[of_right], 0.0) * p.scales[of_right]
         total += p.kind_chances[of_right] * p.kind_costs[of_right]
     return total
@@ -194,7 +190,7 @@ def _decided(p: Potentials, m: int, votes: np.ndarray) -> bool:
 
 @noinline
 def cheapest_label(p: Potentials, m: int, votes: np.ndarray, chances: np.ndarray, costs: np.ndarray) -> int:
-    """The label l for which the sum over r of chances(r) D(r, l) is least; `costs` is working room."""
+    """The label l for which the sum over r of chances(r) D(r, l) is least; `costs` is a workspace."""
     if _decided(p, m, votes):
         return 0
     n_kinds = _kinds_of(p, votes)
@@ -293,12 +289,12 @@ def mixed_costs(p: Potentials, m: int, votes: np.ndarray, kept: np.ndarray, cost
                 total += kept[r]
         first = p.members[1, kind]
         own = whole_part(votes[first])
-        key, check, low = _keys(p, m, first, votes, -1, own)
+        key, check, low = state_keys(p, m, first, votes, -1, own)
         for other in range(n_kinds):
             p.kind_costs[other] = 0.0
             if p.members[0, other] - (other == kind) > 0:
                 l = p.members[2 if other == kind else 1, other]
-                place = _place_after(p, m, first, votes, own, l, key, check, low)
+                place = memo_place_after(p, m, first, votes, own, l, key, check, low)
                 p.kind_costs[other] = _loss_at(p, place)
         for l in range(p.k):
             of_others = total - kept[l] if p.kinds[l] == kind else total
@@ -312,107 +308,3 @@ def mixed_costs(p: Potentials, m: int, votes: np.ndarray, kept: np.ndarray, cost
                 costs[l] += kept[l] * least
                 right += kept[l] * least
     return right
-
-
-@noinline
-def _place(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int) -> int:
-    """Where the memo keeps what is true of votes + e_extra with `draws` draws to go; LOST or WON where that is known.
-
-    All that a state found in the memo costs: one pass over the votes.
-    """
-    own = whole_part(votes[label]) + (label == extra)
-    key, check, low = _keys(p, draws, label, votes, extra, own)
-    return _place_of(p, draws, label, votes, extra, key, check, low)
-
-
-@inlined
-def _keys(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, own: int) -> tuple[int, int, int]:
-    """The two keys of a state, votes + e_extra, in which `label` has `own` votes; and its least lead.
-
-    Leads from `p.free` on are all the same: the label is no constraint. No further than to a lead that is LOST: that
-    loop does not vectorize, which would take longer.
-    """
-    free, lost = p.free[draws], 1 - p.own_stop[draws]
-    key, check, low = p.salts[0, draws], p.salts[1, draws], free
-    for l in range(p.k):
-        lead = own - whole_part(votes[l]) - (l == extra)
-        lead = lead if lead < free and l != label else free
-        low = lead if lead < low else low
-        if low <= lost:
-            break
-        key += p.hashes[0, p.n_learners + lead]
-        check += p.hashes[1, p.n_learners + lead]
-    return key, check, low
-
-
-@inlined
-def _place_after(
-    p: Potentials, draws: int, label: int, votes: np.ndarray, own: int, extra: int, key: int, check: int, low: int
-) -> int:
-    """`_place`, from the `_keys` of the votes, of one vote more for another label than `label`: one lead is less."""
-    lead = own - whole_part(votes[extra])
-    if lead <= p.free[draws]:
-        key += p.hashes[0, p.n_learners + lead - 1] - p.hashes[0, p.n_learners + lead]
-        check += p.hashes[1, p.n_learners + lead - 1] - p.hashes[1, p.n_learners + lead]
-        low = min(low, lead - 1)
-    return _place_of(p, draws, label, votes, extra, key, check, low)
-
-
-@inlined
-def _place_of(
-    p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, key: int, check: int, low: int
-) -> int:
-    """Where the memo keeps what is true of a state of these keys and this least lead; what it lacks is worked out."""
-    if low <= 1 - p.own_stop[draws]:
-        return LOST
-    if low == p.free[draws]:
-        return WON
-    place = whole_part(p.memo_index[key & p.memo_mask[0]])
-    if p.memo_keys[place, 0] != key or p.memo_keys[place, 1] != check:
-        place = _remember(p, draws, label, votes, extra, key, check)
-    return place
-
-
-@noinline
-def _remember(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, key: int, check: int) -> int:
-    """The place of a state that its own slot does not have: in one of the three beside it, or it is worked out now.
-
-    It moves into its own slot. Who was there goes where the state was, or takes the slot of the oldest beside it.
-    """
-    slot = key & p.memo_mask[0]
-    place, oldest = -1, slot
-    for way in range(1, min(WAYS, p.memo_mask[0] + 1)):
-        other = slot ^ way
-        held = whole_part(p.memo_index[other])
-        if p.memo_keys[held, 0] == key and p.memo_keys[held, 1] == check:
-            place, oldest = held, other
-            break
-        if oldest == slot or held < p.memo_index[oldest]:
-            oldest = other
-    if place < 0:
-        place = p.memo_next[0]
-        p.memo_next[0] = (place + 1) % p.memo_index.size
-        p.memo_values[place, 0], p.memo_values[place, 1] = winning_chances(p, draws, label, votes, extra)
-        p.memo_keys[place, 0] = key
-        p.memo_keys[place, 1] = check
-        if p.memo_mask[0] + 1 < p.memo_index.size and 4 * place > 3 * p.memo_mask[0]:
-            _take_more_slots(p)
-            return place
-    p.memo_index[oldest] = p.memo_index[slot]
-    p.memo_index[slot] = place
-    return place
-
-
-@noinline
-def _take_more_slots(p: Potentials) -> None:
-    """Let more slots of the memo be in use, and find a slot for every state anew: the longest unused of its own."""
-    p.memo_mask[0] = min(MORE_SLOTS * (p.memo_mask[0] + 1), p.memo_index.size) - 1
-    for slot in range(p.memo_mask[0] + 1):
-        p.memo_index[slot] = 0
-    for place in range(p.memo_next[0]):
-        slot = p.memo_keys[place, 0] & p.memo_mask[0]
-        free = slot
-        for way in range(1, WAYS):
-            if p.memo_index[slot ^ way] < p.memo_index[free]:
-                free = slot ^ way
-        p.memo_index[free] = place

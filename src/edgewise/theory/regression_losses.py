@@ -47,7 +47,7 @@ SQUARED, ABSOLUTE, HUBER, QUANTILE, LOGISTIC, HINGE, SOFTMAX = 0, 1, 2, 3, 4, 5,
 
 
 class Loss(Protocol):
-    """What streaming gradient boosting asks of a loss. Shapes: predictions and targets [n, m]."""
+    """What streaming gradient boosting needs of a loss. Shapes: predictions and targets [n, m]."""
 
     @property
     def strong_convexity(self) -> float: ...
@@ -142,6 +142,7 @@ class CompiledLoss(Parameterized):
     code: ClassVar[int]
     own_convexity: ClassVar[float] = 0.0
     own_smoothness: ClassVar[float] = math.inf
+    shape_name: ClassVar[str | None] = None
 
     def __init__(self, regularization: float = 0.0, domain: ProjectionSet = None) -> None:
         self.regularization = regularization
@@ -150,7 +151,7 @@ class CompiledLoss(Parameterized):
     @property
     def shape(self) -> float:
         """The loss's own number, where it has one."""
-        return 0.0
+        return float(getattr(self, self.shape_name)) if self.shape_name else 0.0
 
     @property
     def strong_convexity(self) -> float:
@@ -176,7 +177,7 @@ class CompiledLoss(Parameterized):
         return out
 
     def minimizer(self, targets: np.ndarray) -> np.ndarray:
-        """The y of least loss for each row, infinite where the infimum is not attained; the domain is not asked."""
+        """The y of least loss for each row, infinite where the infimum is not attained; whatever the domain."""
         raise TypeError(f"{type(self).__name__} does not say where it is least")
 
     def least(self, targets: np.ndarray) -> np.ndarray:
@@ -213,15 +214,12 @@ class HuberLoss(CompiledLoss):
     """Squared up to `delta`, linear past it."""
 
     code = HUBER
+    shape_name = "delta"
     own_smoothness = 1.0
 
     def __init__(self, delta: float = 1.0, regularization: float = 0.0, domain: ProjectionSet = None) -> None:
         super().__init__(regularization, domain)
         self.delta = delta
-
-    @property
-    def shape(self) -> float:
-        return float(self.delta)
 
     def check(self) -> None:
         super().check()
@@ -238,14 +236,11 @@ class QuantileLoss(CompiledLoss):
     """The pinball loss: the conditional quantile at `level`."""
 
     code = QUANTILE
+    shape_name = "level"
 
     def __init__(self, level: float = 0.5, regularization: float = 0.0, domain: ProjectionSet = None) -> None:
         super().__init__(regularization, domain)
         self.level = level
-
-    @property
-    def shape(self) -> float:
-        return float(self.level)
 
     def check(self) -> None:
         super().check()

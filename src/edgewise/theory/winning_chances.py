@@ -1,4 +1,6 @@
-"""The chance that a label wins, exactly: eq. (16) of Jung, Goetz, Tewari, "Online Multiclass Boosting" (NeurIPS 2017).
+"""The chance that a label wins, exactly, and the memo that keeps it.
+
+Eq. (16) of Jung, Goetz, Tewari, "Online Multiclass Boosting" (NeurIPS 2017).
 
 **How (16) is evaluated.** Label r wins if each other label l is drawn less than x + c_l times, where x counts the draws
 of r and c_l = s(r) - s(l) is its lead over l. With E_c(z) the first c terms of the exponential series,
@@ -18,7 +20,12 @@ import numpy as np
 from edgewise.kernels.compile import inlined, noinline
 from edgewise.kernels.simd import BROAD, load8, splat8, store
 from edgewise.theory.elementary import whole_part
-from edgewise.theory.potential_tables import NEGLIGIBLE, Potentials
+from edgewise.theory.potential_tables import MORE_SLOTS, NEGLIGIBLE, Potentials
+
+# Slots of the memo that a state may be found in: states that share one slot would push each other out again and again.
+WAYS = 4
+# States that need no place in the memo: the label can no longer win, or no longer lose.
+LOST, WON = -1, -2
 
 
 @noinline
@@ -59,14 +66,14 @@ def _own_draws(p: Potentials, draws: int, n_leads: int) -> tuple[int, int]:
     With fewer it loses, or they are negligible; with more it wins, or it is negligible that it does not.
     """
     bounded = 0
-    room = 0
+    most = 0
     for i in range(n_leads):
         bounded += p.sizes[i]
-        room += p.sizes[i] * (p.leads[i] - 1)
+        most += p.sizes[i] * (p.leads[i] - 1)
     first = max(p.own_first[draws], 1 - p.leads[0])
     if bounded == p.k - 1:
         # The others can take no more than k - 1 times x - 1, plus their leads, of the draws - x.
-        first = max(first, -((room - draws) // p.k))
+        first = max(first, -((most - draws) // p.k))
     # From here on no other label can catch up, or it is negligible that r is drawn so often and yet one does.
     stop = min(p.free[draws] - p.leads[0], (draws - p.leads[0]) // 2 + 1, p.own_stop[draws])
     while stop > max(first, 1) and p.tails[draws, stop - 1] * p.others[draws, p.leads[0] + stop - 1] < NEGLIGIBLE:
@@ -134,3 +141,107 @@ def _find_factors(p: Potentials, g: int, n_leads: int, free: int) -> tuple[int, 
             n_factors += 1
             times -= power
     return n_factors, whole
+
+
+@noinline
+def memo_place(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int) -> int:
+    """The place in the memo of the state votes + e_extra with `draws` draws to go; LOST or WON where that is known.
+
+    A state that the memo has costs one pass over the votes.
+    """
+    own = whole_part(votes[label]) + (label == extra)
+    key, check, low = state_keys(p, draws, label, votes, extra, own)
+    return _place_of(p, draws, label, votes, extra, key, check, low)
+
+
+@inlined
+def state_keys(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, own: int) -> tuple[int, int, int]:
+    """The two keys of a state, votes + e_extra, in which `label` has `own` votes; and its least lead.
+
+    Leads from `p.free` on are all the same: the label is no constraint. No further than to a lead that is LOST: that
+    loop does not vectorize, which would take longer.
+    """
+    free, lost = p.free[draws], 1 - p.own_stop[draws]
+    key, check, low = p.salts[0, draws], p.salts[1, draws], free
+    for l in range(p.k):
+        lead = own - whole_part(votes[l]) - (l == extra)
+        lead = lead if lead < free and l != label else free
+        low = lead if lead < low else low
+        if low <= lost:
+            break
+        key += p.hashes[0, p.n_learners + lead]
+        check += p.hashes[1, p.n_learners + lead]
+    return key, check, low
+
+
+@inlined
+def memo_place_after(
+    p: Potentials, draws: int, label: int, votes: np.ndarray, own: int, extra: int, key: int, check: int, low: int
+) -> int:
+    """`memo_place` after one more vote for another label than `label`, from the `state_keys` of the votes."""
+    lead = own - whole_part(votes[extra])
+    if lead <= p.free[draws]:
+        key += p.hashes[0, p.n_learners + lead - 1] - p.hashes[0, p.n_learners + lead]
+        check += p.hashes[1, p.n_learners + lead - 1] - p.hashes[1, p.n_learners + lead]
+        low = min(low, lead - 1)
+    return _place_of(p, draws, label, votes, extra, key, check, low)
+
+
+@inlined
+def _place_of(
+    p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, key: int, check: int, low: int
+) -> int:
+    """The place in the memo of a state of these keys and this least lead, which is computed if the memo lacks it."""
+    if low <= 1 - p.own_stop[draws]:
+        return LOST
+    if low == p.free[draws]:
+        return WON
+    place = whole_part(p.memo_index[key & p.memo_mask[0]])
+    if p.memo_keys[place, 0] != key or p.memo_keys[place, 1] != check:
+        place = _remember(p, draws, label, votes, extra, key, check)
+    return place
+
+
+@noinline
+def _remember(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, key: int, check: int) -> int:
+    """The place of a state that its own slot does not have: from one of the three slots beside it, or computed now.
+
+    It moves into its own slot. The state that was there goes to the other slot, or replaces the oldest beside it.
+    """
+    slot = key & p.memo_mask[0]
+    place, oldest = -1, slot
+    for way in range(1, min(WAYS, p.memo_mask[0] + 1)):
+        other = slot ^ way
+        held = whole_part(p.memo_index[other])
+        if p.memo_keys[held, 0] == key and p.memo_keys[held, 1] == check:
+            place, oldest = held, other
+            break
+        if oldest == slot or held < p.memo_index[oldest]:
+            oldest = other
+    if place < 0:
+        place = p.memo_next[0]
+        p.memo_next[0] = (place + 1) % p.memo_index.size
+        p.memo_values[place, 0], p.memo_values[place, 1] = winning_chances(p, draws, label, votes, extra)
+        p.memo_keys[place, 0] = key
+        p.memo_keys[place, 1] = check
+        if p.memo_mask[0] + 1 < p.memo_index.size and 4 * place > 3 * p.memo_mask[0]:
+            _take_more_slots(p)
+            return place
+    p.memo_index[oldest] = p.memo_index[slot]
+    p.memo_index[slot] = place
+    return place
+
+
+@noinline
+def _take_more_slots(p: Potentials) -> None:
+    """Let more slots of the memo be in use, and find a slot for every state anew: the longest unused of its own."""
+    p.memo_mask[0] = min(MORE_SLOTS * (p.memo_mask[0] + 1), p.memo_index.size) - 1
+    for slot in range(p.memo_mask[0] + 1):
+        p.memo_index[slot] = 0
+    for place in range(p.memo_next[0]):
+        slot = p.memo_keys[place, 0] & p.memo_mask[0]
+        free = slot
+        for way in range(1, WAYS):
+            if p.memo_index[slot ^ way] < p.memo_index[free]:
+                free = slot ^ way
+        p.memo_index[free] = place

@@ -2,7 +2,7 @@
 
 | paper     | here                                                                                                |
 |-----------|-----------------------------------------------------------------------------------------------------|
-| l-hat_t   | `kept`: the estimate of which label is right, `edgewise.theory.bandit_estimates`                    |
+| l-hat_t   | `kept`: the estimate of which label is right, `edgewise.theory.bandits`                    |
 | C-hat_t^i | `costs`: the random cost vector (5) from the gradient of the loss, line 12                          |
 | alpha_t^i | `committee.weight`: projected stochastic gradient descent, line 16                                  |
 | eta_t     | `weight_step`                                                                                       |
@@ -18,7 +18,7 @@ import math
 from edgewise.kernels.compile import inlined
 from edgewise.loop.rules.votes import clipped, cost_of_vote
 from edgewise.loop.state import OF_RIGHT, OF_VOTE
-from edgewise.theory.bandit_estimates import random_costs, right_cost
+from edgewise.theory.bandits import random_costs, right_cost
 from edgewise.theory.losses import feasible, step_size
 
 

@@ -19,11 +19,11 @@ from __future__ import annotations
 import math
 
 from edgewise.kernels.compile import inlined
-from edgewise.loop.ranking_state import DRAWN, MEAN
 from edgewise.loop.rules.rankings import cost_of, count_costs, gather_scores, scatter_costs, set_importances
 from edgewise.loop.rules.votes import clipped
+from edgewise.loop.state import DRAWN, MEAN
 from edgewise.theory.experts import add_to_hedge_mean
-from edgewise.theory.ranking_losses import logistic_costs, rank_loss
+from edgewise.theory.ranking import logistic_costs, rank_loss
 
 
 @inlined

@@ -2,7 +2,7 @@
 
 | paper        | here                                                                                             |
 |--------------|--------------------------------------------------------------------------------------------------|
-| l-hat_t      | `kept`: the estimate of which label is right, `edgewise.theory.bandit_estimates`                 |
+| l-hat_t      | `kept`: the estimate of which label is right, `edgewise.theory.bandits`                 |
 | C-hat_t^i    | `costs`: the random cost vector (5) from the cost matrix (9), exact potentials                   |
 | w^{i*}       | `plan.importance_bound`                                                                          |
 

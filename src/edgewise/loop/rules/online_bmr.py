@@ -2,7 +2,7 @@
 
 | paper     | here                                                                                        |
 |-----------|---------------------------------------------------------------------------------------------|
-| c_t^i     | `work.costs`: exact potentials at s^(i-1) + e_l, eq. (6); `edgewise.theory.ranking_potentials` |
+| c_t^i     | `work.costs`: exact potentials at s^(i-1) + e_l, eq. (6); `edgewise.theory.ranking` |
 | u_gamma^Y | the baseline; `committee.excess` is what votes cost beyond it                               |
 | s_t^i     | `trace.scores`; every vote counts 1, and the last expert is followed                        |
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from edgewise.kernels.compile import inlined
 from edgewise.loop.rules.rankings import count_costs, gather_scores, scatter_costs, set_importances
-from edgewise.theory.ranking_potentials import potential_costs
+from edgewise.theory.ranking import potential_costs
 
 
 @inlined

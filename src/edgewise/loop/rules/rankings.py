@@ -6,8 +6,7 @@ Jung and Tewari, "Online Boosting Algorithms for Multi-label Ranking" (2018), Se
 from __future__ import annotations
 
 from edgewise.kernels.compile import inlined
-from edgewise.loop.ranking_state import DISTRIBUTION, SET
-from edgewise.loop.state import BINARY, OF_RIGHT, OF_VOTE
+from edgewise.loop.state import BINARY, DISTRIBUTION, OF_RIGHT, OF_VOTE, SET
 
 # Costs are of the order of 1: a mean importance below this is rounding, which may not be blown up to 1.
 LEAST_IMPORTANCE = 1e-12

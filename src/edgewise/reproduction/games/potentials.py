@@ -37,7 +37,7 @@ import numpy as np
 
 from edgewise.reproduction.games import Job, Record, curve
 from edgewise.theory.potentials import asymptotic_error
-from edgewise.theory.ranking_potentials import pair_table
+from edgewise.theory.ranking import pair_table
 
 
 def play(job: Job) -> Record:

@@ -1,6 +1,18 @@
-"""Potentials of the rank and the hinge loss, exactly: closed forms over pairs of labels.
+"""Losses over label sets, and the exact potentials of two of them.
 
-Jung and Tewari, "Online Boosting Algorithms for Multi-label Ranking" (2018), eq. (1), (2) and Appendix A.
+Jung and Tewari, "Online Boosting Algorithms for Multi-label Ranking" (2018), Section 3, eq. (1), (2) and Appendix A.
+
+A loss is a mean over pairs of a relevant label l and an irrelevant label r, so it carries w_Y = 1/(|Y| |Y^c|); the
+paper leaves w_Y out of (15) and (16). Kernels take scores with those of the |Y| relevant labels first, so that their
+loops run over neighbors.
+
+| loss     | of a pair                                |
+|----------|------------------------------------------|
+| rank     | 1(s[l] < s[r]) + 1(s[l] = s[r])/2        |
+| hinge    | (1 + s[r] - s[l])_+                      |
+| logistic | log(1 + exp(s[r] - s[l]))                |
+
+Potentials of the rank and the hinge loss are closed forms over pairs:
 
 | paper         | here                                                                     |
 |---------------|--------------------------------------------------------------------------|
@@ -10,11 +22,11 @@ Jung and Tewari, "Online Boosting Algorithms for Multi-label Ranking" (2018), eq
 | c_t^i         | `potential_costs`, up to a number that all labels share                  |
 | phi_t^N(0)    | `PairPotentials.start`                                                   |
 
-A loss is a mean over pairs (l relevant, r irrelevant) of a function of delta = s[r] - s[l]; so its potential is the
-mean of P(D > -delta) + P(D = -delta)/2 (rank) or E(1 + delta + D)_+ (hinge). One more vote for a label moves only the
-pairs that hold it: all that costs need of a potential is its step from delta to delta + 1. Steps are tabulated at whole
-deltas. Between them the step of the hinge potential is linear, so interpolation is exact for all real scores; the rank
-potential takes whole scores only. Gamma may not exceed 1/|Y|, or a would be negative: it is capped there.
+With delta = s[r] - s[l], the potential is the mean of P(D > -delta) + P(D = -delta)/2 (rank) or E(1 + delta + D)_+
+(hinge). One more vote for a label moves only its own pairs: costs need only the step of a potential from delta to
+delta + 1. Steps are tabulated at whole deltas. Between them the step of the hinge potential is linear, so interpolation
+is exact for all real scores; the rank potential takes whole scores only. Gamma may not exceed 1/|Y|, or a would be
+negative: it is capped there.
 """
 
 from __future__ import annotations
@@ -27,6 +39,49 @@ import numpy as np
 from edgewise.kernels.compile import inlined
 from edgewise.kernels.state import state
 from edgewise.theory.elementary import whole_part
+
+# exp(+-EXPONENT) is finite and its inverse is a normal number: scores further than twice this apart count as so far.
+EXPONENT = 340.0
+
+
+@inlined
+def rank_loss(scores, size):
+    """L_rank^Y: the share of pairs in the wrong order, ties counted half; the first `size` scores are relevant."""
+    k = scores.size
+    halves = 0
+    for l in range(size):
+        own = scores[l]
+        for r in range(size, k):
+            halves += (1 if scores[r] > own else 0) + (1 if scores[r] >= own else 0)
+    return 0.5 * halves / (size * (k - size))
+
+
+@inlined
+def logistic_costs(scores, size, exps, costs):
+    """The gradient (8) of the pairwise logistic loss; the first `size` scores are relevant. Its entries sum to 0.
+
+    1/(1 + exp(s[l] - s[r])) is a ratio of exponentials, so k of them are enough (`exps`, a workspace).
+    """
+    k = scores.size
+    low = high = scores[0]
+    for l in range(1, k):
+        low = min(low, scores[l])
+        high = max(high, scores[l])
+    middle = 0.5 * (low + high)
+    for l in range(k):
+        exps[l] = math.exp(min(max(scores[l] - middle, -EXPONENT), EXPONENT))
+        costs[l] = 0.0
+    share = 1.0 / (size * (k - size))
+    for l in range(size):
+        total = 0.0
+        for r in range(size, k):
+            slope = exps[r] / (exps[r] + exps[l])
+            costs[r] += slope
+            total += slope
+        costs[l] = -share * total
+    for r in range(size, k):
+        costs[r] *= share
+
 
 PAIR_LOSSES = ("rank", "hinge")
 NOT_YET = -1
