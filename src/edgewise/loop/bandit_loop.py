@@ -33,9 +33,9 @@ from edgewise.learners.forest.layout import capacity_demand, enlarged, has_capac
 from edgewise.learners.forest.statistics import count_moments
 from edgewise.loop.extending import specialize
 from edgewise.loop.learning import learner_predict, learner_revisit, learner_update
-from edgewise.loop.rules.ada_bandit import estimate_logistic_costs, move_weight, relative_importance
+from edgewise.loop.rules.ada_bandit import estimate_logistic_costs, move_weight
 from edgewise.loop.rules.bandit_bbm import estimate_potential_costs
-from edgewise.loop.rules.votes import add_vote, cheapest_vote
+from edgewise.loop.rules.votes import add_vote, cheapest_vote, relative_importance
 from edgewise.loop.state import (
     ARGMAX,
     COST,
@@ -65,7 +65,7 @@ OF_HEDGE, OF_EXPLORATION, OF_TIES = 0, 1, 2
 
 @state
 class BanditConfig(NamedTuple):
-    """Which bandit booster this is."""
+    """The settings of a bandit booster."""
 
     n_labels: int
     rule: int

@@ -99,31 +99,31 @@ def try_learner(state: Any, n: int, k: int, columns: Columns) -> None:
         Example(np.full(width, np.nan), np.full(known.size, -1, np.int32), np.zeros(width), np.zeros(width)),
     )
     of = type(state)
-    for call in (_plainly, _compiled):
+    for compile_it in (False, True):
         copy = of(*(array.copy() for array in state))
         for i in {0, n - 1}:
             for x in examples:
                 for label in (0, k - 1):
                     p = np.full(k, np.nan)
-                    call(of, "predict_proba", copy, i, x, p)
+                    _call(compile_it, of, "predict_proba", copy, i, x, p)
                     if not (np.isfinite(p).all() and (p >= 0.0).all() and abs(p.sum() - 1.0) <= ROUNDING):
                         raise ValueError(
                             f"{of.__name__}.predict_proba filled p with {p}: a distribution over labels is needed"
                         )
-                    call(of, "update", copy, i, x, p, label, 1.0)
+                    _call(compile_it, of, "update", copy, i, x, p, label, 1.0)
 
 
 def try_rule(memory: Any, n: int, k: int, draws: int) -> None:
-    """Let a rule judge a round of the first and the last of n learners, on a copy, in plain Python and compiled."""
+    """Let a rule take a round of the first and the last of n learners, on a copy, in plain Python and compiled."""
     of = type(memory)
-    for call in (_plainly, _compiled):
+    for compile_it in (False, True):
         copy = of(*(array.copy() for array in memory))
         for i in {0, n - 1}:
             scores, p, now = np.zeros(k), np.full(k, 1.0 / k), Round(1, 0, 1.0, np.full(max(1, draws), 0.5))
-            importance = call(of, "importance", copy, i, scores, now)
+            importance = _call(compile_it, of, "importance", copy, i, scores, now)
             if not _is_number(importance) or importance < 0.0:
                 raise ValueError(f"{of.__name__}.importance gave {importance!r}: a number from 0 on is needed")
-            weight = call(of, "learner_weight", copy, i, scores, 0, p, now)
+            weight = _call(compile_it, of, "learner_weight", copy, i, scores, 0, p, now)
             if not _is_number(weight):
                 raise ValueError(f"{of.__name__}.learner_weight gave {weight!r}: a number is needed")
 
@@ -132,17 +132,12 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and bool(np.isfinite(value))
 
 
-def _plainly(of: type, method: str, *arguments: Any) -> Any:
+def _call(compile_it: bool, of: type, method: str, *arguments: Any) -> Any:
+    function = getattr(of, method)
     try:
-        return getattr(of, method)(*arguments)
+        return compiled(function)(*arguments) if compile_it else function(*arguments)
     except Exception as error:
-        raise TypeError(f"{of.__name__}.{method} failed when tried out: {type(error).__name__}: {error}") from error
-
-
-def _compiled(of: type, method: str, *arguments: Any) -> Any:
-    try:
-        return compiled(getattr(of, method))(*arguments)
-    except Exception as error:
-        raise TypeError(
-            f"{of.__name__}.{method} is not in the subset that Numba compiles where no arrays are made: {error}"
-        ) from error
+        failure = f"failed when tried out: {type(error).__name__}: {error}"
+        if compile_it:
+            failure = f"is not in the subset that Numba compiles where no arrays are made: {error}"
+        raise TypeError(f"{of.__name__}.{method} {failure}") from error

@@ -3,8 +3,8 @@
 A loop over a chunk is written once, for our learners. Numba fixes what a function calls when it compiles it. So for a
 user's code the loop, and every function between it and those that own code stands in for, is compiled once more from
 the same source, with other functions in their place: `learner_predict`, `learner_revisit` and `learner_update` become
-ones that ask own learners too, `uniform_step` becomes the rule's. The user's code is inlined like ours, and the loops
-that we ship do not even ask whether there is any.
+ones that call own learners too, `uniform_step` becomes the rule's. The user's code is inlined like ours, and the loops
+that we ship have no branch for it.
 """
 
 from __future__ import annotations
@@ -63,32 +63,29 @@ def _built(loop: Kernel, states: tuple[Any, ...], rule: Any) -> Kernel:
 
 
 def _learners(states: tuple[Any, ...]) -> dict[Kernel, Kernel]:
-    """What takes the place of the functions of `learning`: own learners first, ours as they are."""
-    predict, update = _nobody_predicts, _nobody_updates
+    """Replacements for the functions of `learning`, for own learners and ours."""
+    predict = update = _no_class
     for state in reversed(states):
-        predict = _first_predict(state, compiled(state.predict_proba), predict)
-        update = _first_update(state, compiled(state.update), update)
+        predict = _first_class(state, compiled(state.predict_proba), predict)
+        update = _first_class(state, compiled(state.update), update)
 
-    def any_predict(learners, known, i, chunk, t, in_full, s):
+    def any_predict(learners, states, i, chunk, t, in_full, s):
         if learners.kind[i] < OWN:
-            return learner_predict(learners, _ours(known), i, chunk, t, in_full, s)
-        x = Example(chunk.numeric[t], chunk.nominal[t], chunk.means[t], chunk.variances[t])
-        predict(known.own.learners, learners.kind[i] - OWN, learners.slot[i], x, s.p)
+            return learner_predict(learners, _ours(states), i, chunk, t, in_full, s)
+        predict(states.own.learners, learners.kind[i] - OWN, learners.slot[i], _example(chunk, t), s.p)
         return argmax(s.p)
 
-    def any_revisit(learners, known, i, chunk, t, s):
+    def any_revisit(learners, states, i, chunk, t, s):
         if learners.kind[i] < OWN:
-            learner_revisit(learners, _ours(known), i, chunk, t, s)
+            learner_revisit(learners, _ours(states), i, chunk, t, s)
         else:
-            x = Example(chunk.numeric[t], chunk.nominal[t], chunk.means[t], chunk.variances[t])
-            predict(known.own.learners, learners.kind[i] - OWN, learners.slot[i], x, s.p)
+            predict(states.own.learners, learners.kind[i] - OWN, learners.slot[i], _example(chunk, t), s.p)
 
-    def any_update(learners, known, i, chunk, t, label, w, s):
+    def any_update(learners, states, i, chunk, t, label, w, s):
         if learners.kind[i] < OWN:
-            learner_update(learners, _ours(known), i, chunk, t, label, w, s)
+            learner_update(learners, _ours(states), i, chunk, t, label, w, s)
         elif w > 0.0:
-            x = Example(chunk.numeric[t], chunk.nominal[t], chunk.means[t], chunk.variances[t])
-            update(known.own.learners, learners.kind[i] - OWN, learners.slot[i], x, s.p, label, w)
+            update(states.own.learners, learners.kind[i] - OWN, learners.slot[i], _example(chunk, t), s.p, label, w)
 
     return {
         learner_predict: in_memory(any_predict),
@@ -98,44 +95,36 @@ def _learners(states: tuple[Any, ...]) -> dict[Kernel, Kernel]:
 
 
 @in_memory
-def _ours(known):
-    """What our learners know, in the type that their functions are on disk for."""
-    return LearnerStates(known.forest, known.bank, known.memory, Custom((), ()))
+def _example(chunk, t):
+    return Example(chunk.numeric[t], chunk.nominal[t], chunk.means[t], chunk.variances[t])
 
 
 @in_memory
-def _nobody_predicts(states, which, slot, x, p):
-    """After the last class there is nobody."""
+def _ours(states):
+    """The states of our learners, in the type for which their functions are on disk."""
+    return LearnerStates(states.forest, states.bank, states.memory, Custom((), ()))
 
 
 @in_memory
-def _nobody_updates(states, which, slot, x, p, label, w):
-    """After the last class there is nobody."""
+def _no_class(states, which, slot, x, p, *label_and_weight):
+    """The end of the chain of `_first_class`."""
 
 
-def _first_predict(of: Any, first: Kernel, rest: Kernel) -> Kernel:
+def _first_class(of: Any, method: Kernel, rest: Kernel) -> Kernel:
+    """A function that calls the method of the class numbered `which`: this one is 0, `rest` has the others."""
+
     # Numba takes an element of a tuple of several types only by a constant: so states are nested, first and rest.
-    def predict(states, which, slot, x, p):
+    def call(states, which, slot, x, p, *label_and_weight):
         if which == 0:
-            first(of(*states[0]), slot, x, p)
+            method(of(*states[0]), slot, x, p, *label_and_weight)
         else:
-            rest(states[1], which - 1, slot, x, p)
+            rest(states[1], which - 1, slot, x, p, *label_and_weight)
 
-    return in_memory(predict)
-
-
-def _first_update(of: Any, first: Kernel, rest: Kernel) -> Kernel:
-    def update(states, which, slot, x, p, label, w):
-        if which == 0:
-            first(of(*states[0]), slot, x, p, label, w)
-        else:
-            rest(states[1], which - 1, slot, x, p, label, w)
-
-    return in_memory(update)
+    return in_memory(call)
 
 
 def _rule(of: Any) -> dict[Kernel, Kernel]:
-    """What takes the place of the step of the learners alone."""
+    """The replacement for `uniform_step`."""
     importance, learner_weight = compiled(of.importance), compiled(of.learner_weight)
 
     def own_step(plan, committee, rule, i, scores, vote, p, chunk, t):
@@ -166,9 +155,9 @@ def compiled(function: FunctionType) -> Kernel:
 
 
 def exchanged(function: Kernel, exchange: dict[Kernel, Kernel]) -> Kernel:
-    """The function with others in the place of those it calls, however deep; itself where it calls none of them.
+    """The function with replacements for the functions that it calls, at any depth; itself where it calls none of them.
 
-    `exchange` says what takes whose place, and gets an entry for every function that was looked at.
+    `exchange` maps a function to its replacement, and gets an entry for every function that was looked at.
     """
     if function not in exchange:
         plain = _plain(function)
@@ -194,7 +183,7 @@ def _plain(value: Any) -> Any:
 
 
 def _with_globals(function: FunctionType, changes: dict[str, Kernel]) -> FunctionType:
-    """The same code where some globals are others."""
+    """The same code with some globals replaced."""
     around = function.__globals__ | changes
     copy = FunctionType(function.__code__, around, function.__name__, function.__defaults__, function.__closure__)
     copy.__qualname__, copy.__module__ = function.__qualname__, function.__module__
@@ -207,11 +196,11 @@ PLAIN = (bool, int, float, str, bytes, type(None))
 
 
 class _Unknown(Exception):
-    """Something that no key can tell from its like."""
+    """A value that has no key."""
 
 
 def fingerprint(values: Sequence[Any]) -> str | None:
-    """The key of some functions and plain values; None if they name something that cannot be told by its text."""
+    """The key of some functions and plain values; None if they name a value that has none."""
     digest = hashlib.sha256()
     try:
         _add(digest, tuple(values), set())
@@ -229,15 +218,8 @@ def _add(digest: Any, value: Any, seen: set[Any]) -> None:
             _add(digest, part, seen)
     elif isinstance(value, CodeType):
         digest.update(value.co_code)
-        for part in (
-            value.co_argcount,
-            value.co_consts,
-            value.co_names,
-            value.co_varnames,
-            value.co_freevars,
-            value.co_cellvars,
-        ):
-            _add(digest, part, seen)
+        for name in ("argcount", "consts", "names", "varnames", "freevars", "cellvars"):
+            _add(digest, getattr(value, f"co_{name}"), seen)
     elif _home(value).partition(".")[0] in FIXED_MODULES:
         digest.update(f"{_home(value)} {getattr(value, '__qualname__', value)}\0".encode())
     elif hasattr(value, "py_func"):

@@ -54,12 +54,12 @@ class RowLearner(Protocol):
         """The prediction of a row: m numbers. Numeric columns come first, then the codes of the nominal ones."""
 
     def learn_one(self, row: np.ndarray, target: np.ndarray, weight: float) -> None:
-        """Learn that m numbers would have been right."""
+        """Learn the m target numbers of a row."""
 
 
 @state
 class Steps(NamedTuple):
-    """Which algorithm this is."""
+    """The algorithm, its steps, start and domain."""
 
     rule: int
     rates: np.ndarray  # [N] eta_i
@@ -77,7 +77,7 @@ class Learners(NamedTuple):
 
 @state
 class Progress(NamedTuple):
-    """What the booster itself remembers."""
+    """The state of the booster itself."""
 
     learners: np.ndarray  # [N, 3] sums over rounds: see OF_TARGET, OF_ERROR, OF_PREDICTION
     losses: np.ndarray  # [N + 1] sum over rounds of the loss of y^0..y^N

@@ -50,13 +50,13 @@ def gather(forest, tree, numeric, nominal, s, place):
 
 @inlined
 def aside(s):
-    """The place for a row that is gathered for one tree."""
+    """The place in the workspace of a row that is gathered for one tree."""
     return s.x.shape[0] - 1
 
 
 @inlined
 def n_numeric(s):
-    """How many numeric features there are in the row in hand."""
+    """The number of numeric features of the current row."""
     return s.shape[s.gathered[PLACE], 0]
 
 
@@ -73,9 +73,9 @@ def same_columns(forest, a, b):
 
 @noinline
 def gather_ahead(learners, forest, i, end, chunk, s):
-    """Before learner i goes through a chunk: gather all rows at once, if it and the next one see the same of them.
+    """Before learner i goes through a chunk: gather all rows at once, if it and the next one use the same columns.
 
-    Where rows were gathered for the tree before, and this one sees the same, nothing is left to do.
+    Where rows were gathered for the tree before, and this one uses the same, nothing is left to do.
     """
     tree, before = learners.slot[i], s.gathered[FOR]
     if learners.kind[i] != TREE:
@@ -133,7 +133,7 @@ def learner_predict(learners, states, i, chunk, t, in_full, s):
 
 @noinline
 def other_predict(states, kind, slot, chunk, t, s):
-    """What `learner_predict` does for learners that are not one tree: apart, since most learners are."""
+    """`learner_predict` for learners that are not one tree; not inlined, since most learners are one."""
     bank, forest, numeric, nominal = states.bank, states.forest, chunk.numeric[t], chunk.nominal[t]
     means, variances = chunk.means[t], chunk.variances[t]
     if kind == GROUP:
@@ -200,7 +200,7 @@ def learner_update(learners, states, i, chunk, t, label, w, s):
 
 @noinline
 def other_update(states, kind, slot, chunk, t, label, w, s):
-    """What `learner_update` does for learners that are not one tree."""
+    """`learner_update` for learners that are not one tree."""
     if kind == GROUP:
         for g in range(s.p.size):
             tree_update(states.forest, slot + g, g, chunk, t, 1 if label == g else 0, w, s)

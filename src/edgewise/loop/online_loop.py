@@ -279,36 +279,15 @@ class SingleRow:
     ) -> None:
         """Predict a row (`guesses`, `decisions`), then learn it where it has a code."""
         self.code[0], self.weight[0], self.rounds[0] = code, weight, rounds
-        chunk = Chunk(
-            numeric,
-            nominal,
-            self.code,
-            self.weight,
-            self.rounds,
-            self.context,
-            self.uniforms if uniforms is None else uniforms,
-            self.means,
-            self.variances,
-        )
-        (forest,), (potentials,) = ensemble.forests, ensemble.potentials
-        n_learners = ensemble.learners.kind.size
-        through, own = specialize(play_row, ensemble.own)
+        drawn = self.uniforms if uniforms is None else uniforms
+        row = (numeric, nominal, self.code, self.weight, self.rounds, self.context, drawn, self.means, self.variances)
+        plan, learners, committee, (forest,), bank, memory, (potentials,), _, own = ensemble
+        through, own = specialize(play_row, own)
+        kept = (in_scores, Chunk(*row), self.trace, self.workspace, self.experts)
         at = BEGIN
-        while at < n_learners:
+        while at < learners.kind.size:
             if at != BEGIN:
                 forest = enlarged(forest, self.trees, self.demand)
-            at = through(
-                ensemble.plan,
-                ensemble.learners,
-                ensemble.committee,
-                potentials,
-                LearnerStates(forest, ensemble.bank, ensemble.memory, own),
-                self.demand,
-                in_scores,
-                chunk,
-                self.trace,
-                self.workspace,
-                self.experts,
-                at,
-            )
+            states = LearnerStates(forest, bank, memory, own)
+            at = through(plan, learners, committee, potentials, states, self.demand, *kept, at)
         ensemble.forests[0] = forest

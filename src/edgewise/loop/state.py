@@ -24,7 +24,7 @@ from edgewise.theory.ranking import PairPotentials
 
 
 class Custom(NamedTuple):
-    """What a user's own learners and rule remember."""
+    """The states of a user's own learners and rule."""
 
     learners: tuple[Any, ...]  # (state of the first class, (state of the second, (..., ())))
     rule: Any  # NamedTuple of arrays; a bare () where the rule is one of ours
@@ -34,7 +34,7 @@ NOTHING = Custom((), ())
 
 
 class Round(NamedTuple):
-    """What the feedback of one round is."""
+    """The feedback of one round."""
 
     number: int  # t, from 1
     label: int
@@ -59,7 +59,7 @@ FOR, PLACE = 0, 1  # Workspace.gathered
 
 @state
 class BoosterConfig(NamedTuple):
-    """Which booster this is."""
+    """The settings of a booster of single labels."""
 
     n_labels: int
     rule: int
@@ -91,7 +91,7 @@ class Learners(NamedTuple):
 
 @state
 class BoosterState(NamedTuple):
-    """What the booster itself remembers, per learner or expert."""
+    """The state of the booster itself, per learner or expert."""
 
     weight: np.ndarray  # alpha
     mistakes: np.ndarray  # [E] of expert i, the first i learners together; of N + i, learner i alone, if E = 2N
@@ -118,7 +118,7 @@ class Chunk(NamedTuple):
 
 @state
 class ChunkBuffers(NamedTuple):
-    """What happened, per example and learner; by learner first, as the loop goes."""
+    """Results of a chunk per example and learner; by learner first, as the loop goes."""
 
     scores: np.ndarray  # [n, k] of the expert reached so far
     costs: np.ndarray  # [n, k] GRADIENT: cost row at these scores
@@ -223,7 +223,7 @@ def make_buffers(n: int, n_learners: int, n_experts: int, k: int, kept: bool = F
 
 @state
 class LearnerStates(NamedTuple):
-    """What the learners have learned, by kind."""
+    """The states of the learners, by kind."""
 
     forest: Forest
     bank: LinearBank
@@ -266,7 +266,7 @@ SUFFERED, START = 0, 1
 
 @state
 class RankingConfig(NamedTuple):
-    """Which booster this is."""
+    """The settings of a booster of label sets."""
 
     n_labels: int
     rule: int  # GRADIENT or POTENTIAL
@@ -278,7 +278,7 @@ class RankingConfig(NamedTuple):
 
 @state
 class RankingState(NamedTuple):
-    """What the booster itself remembers, per learner."""
+    """The state of the booster itself, per learner."""
 
     form: np.ndarray  # how each learner votes: LABEL, SET or DISTRIBUTION
     weight: np.ndarray  # alpha
@@ -291,7 +291,7 @@ class RankingState(NamedTuple):
 
 @state
 class RankingChunk(NamedTuple):
-    """Examples in order, as `state.Chunk` but for label sets."""
+    """Examples in order, as `Chunk` but for label sets."""
 
     numeric: np.ndarray
     nominal: np.ndarray
@@ -307,7 +307,7 @@ class RankingChunk(NamedTuple):
 
 @state
 class RankingBuffers(NamedTuple):
-    """What is carried from learner to learner, per example."""
+    """Results carried from learner to learner, per example."""
 
     scores: np.ndarray  # [n, k] of the expert reached so far
     costs: np.ndarray  # [n, k] GRADIENT: costs at these scores
@@ -319,7 +319,7 @@ class RankingBuffers(NamedTuple):
 
 @state
 class RankingWorkspace(NamedTuple):
-    """Working room of one kernel call, beside `state.Workspace`."""
+    """Arrays that one kernel call works with, beside `Workspace`."""
 
     vote: np.ndarray  # h
     scores: np.ndarray  # the scores of one example, relevant labels first
@@ -334,7 +334,7 @@ class RankingEnsemble(NamedTuple):
     plan: RankingConfig
     learners: Learners
     committee: RankingState
-    forests: list[Forest]  # one for each block of learners: see `state.Ensemble`
+    forests: list[Forest]  # one for each block of learners: see `Ensemble`
     bank: LinearBank
     memory: MarkovBank
     potentials: PairPotentials

@@ -1,15 +1,15 @@
 """AdaBandit: adaptive online multiclass boosting from right and wrong alone (Zhang, Jung and Tewari 2018, Algorithm 3).
 
-| paper          | here                                                                             |
-|----------------|----------------------------------------------------------------------------------|
-| rho            | `exploration`                                                                    |
-| l-hat^{0-1}    | estimate (4) of `edgewise.theory.bandits`, or (3): `estimate="simple"`  |
-| c-hat_t^i      | random cost vector (5) from the cost matrix (10)                                 |
-| alpha_t^i      | learner weight, by stochastic gradient descent (11)                              |
-| v_t^i          | expert weight exp(-estimated mistakes), Hedge                                    |
-| gamma_i        | `edges_`, estimated: both sums of its definition are                             |
-| eta_t          | `step="theory"`: rho / (k^2 sqrt(t))                                             |
-| 100 of B.3     | `cost_clip`                                                                      |
+| paper          | here                                                                   |
+|----------------|------------------------------------------------------------------------|
+| rho            | `exploration`                                                          |
+| l-hat^{0-1}    | estimate (4) of `edgewise.theory.bandits`, or (3): `estimate="simple"` |
+| c-hat_t^i      | random cost vector (5) from the cost matrix (10)                       |
+| alpha_t^i      | learner weight, by stochastic gradient descent (11)                    |
+| v_t^i          | expert weight exp(-estimated mistakes), Hedge                          |
+| gamma_i        | `edges_`, estimated: both sums of its definition are                   |
+| eta_t          | `step="theory"`: rho / (k^2 sqrt(t))                                   |
+| 100 of B.3     | `cost_clip`                                                            |
 
 The defaults are not the paper's setting, which is `AdaBandit.preset("paper")`. What was changed, and why:
 

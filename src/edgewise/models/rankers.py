@@ -2,19 +2,19 @@
 
 Ada.OLMR, adaptive:
 
-| paper     | here                                                                       |
-|-----------|----------------------------------------------------------------------------|
+| paper     | here                                                                  |
+|-----------|-----------------------------------------------------------------------|
 | c_t^i     | gradient (8) of the pairwise logistic loss, `edgewise.theory.ranking` |
-| alpha_t^i | learner weight, by online gradient descent with steps 1/sqrt(t)            |
-| v_t^i     | expert weight exp(-rank loss), Hedge                                       |
-| w^i[t]    | minus the costs of the relevant labels, (9)                                |
-| gamma_i   | `edges_`, (10)                                                             |
+| alpha_t^i | learner weight, by online gradient descent with steps 1/sqrt(t)       |
+| v_t^i     | expert weight exp(-rank loss), Hedge                                  |
+| w^i[t]    | minus the costs of the relevant labels, (9)                           |
+| gamma_i   | `edges_`, (10)                                                        |
 
 OnlineBMR, boost-by-majority:
 
 | paper      | here                                                                                     |
 |------------|------------------------------------------------------------------------------------------|
-| phi_t^i(s) | `edgewise.theory.ranking`, exact                                              |
+| phi_t^i(s) | `edgewise.theory.ranking`, exact                                                         |
 | c_t^i      | `potential_costs`, |Y| |Y^c| look-ups for all labels                                     |
 | gamma      | `edge`, assumed, at most 1/|Y| for each example; `edges_` are those that learners showed |
 | h_t^i      | a vote: a label, a set of labels or a distribution                                       |

@@ -142,7 +142,7 @@ def taught_label(costs, shown, correct, u):
 
 @inlined
 def surplus(costs, label):
-    """w of B.3: what the other labels cost more than `label`, together."""
+    """w of B.3: the sum over labels of their cost above that of `label`."""
     total = 0.0
     for l in range(costs.size):
         total += costs[l] - costs[label]
@@ -168,7 +168,7 @@ def theory_rate(
 
 
 def largest_loss(k: int, rates: np.ndarray) -> np.ndarray:
-    """What the estimate (4) of the 0-1 loss of one label lies below, from 0."""
+    """The largest value of the estimate (4) of the 0-1 loss of a label."""
     by_guess = 1.0 / (1.0 - rates)
     return by_guess if k == 2 else np.maximum(by_guess, (k - 1.0) / rates)
 
@@ -176,7 +176,7 @@ def largest_loss(k: int, rates: np.ndarray) -> np.ndarray:
 def hedge_factor(follow: str, k: int, rate: float) -> float:
     """Mistakes of the guess for each mistake of the best expert, on average: docs/bandits.md, section 4.
 
-    Hedge feeds on estimates beyond 1, where the corollary that (14) cites does not hold; this does.
+    Hedge learns from estimates beyond 1, where the corollary that (14) cites does not hold; this does.
     """
     fall = (1.0 - rate) * (1.0 - math.exp(-1.0 / (1.0 - rate)))
     return {"draw": (k - 1) / fall, "vote": k / fall, "best": math.inf}[follow]

@@ -228,10 +228,10 @@ class RegretBound:
     """The least edge of any learner."""
 
     def __str__(self) -> str:
-        told = f"{self.theorem}: mean regret {self.regret:.4g} over {self.rounds:.0f} rounds"
+        counted = f"{self.theorem}: mean regret {self.regret:.4g} over {self.rounds:.0f} rounds"
         if math.isinf(self.value):
-            return f"{told}; the theorem says nothing of this run (least edge {self.edge:.3g})"
-        return f"{told}; at most {self.value:.4g} is allowed (least edge {self.edge:.3g})"
+            return f"{counted}; the theorem says nothing of this run (least edge {self.edge:.3g})"
+        return f"{counted}; at most {self.value:.4g} is allowed (least edge {self.edge:.3g})"
 
 
 def step_from_edge(edge: float, smoothness: float) -> float:

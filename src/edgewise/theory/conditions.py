@@ -270,7 +270,7 @@ def _meeting_baseline(space: HypothesisSpace, mixture: np.ndarray, margin: float
 def _solve(
     space: HypothesisSpace, rays: np.ndarray, start: np.ndarray, direction: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """The program at the top of this file: gamma, lambda, and the cost matrix of the dual with C . D = -1.
+    """Solve the program at the top of this file: gamma, lambda, and the cost matrix of the dual with C . D = -1.
 
     `rays` [r, k], `start` [n, k] and `direction` [k] have the right label first; the costs come back in label order.
     Gamma is computed anew from lambda, so it is what lambda attains, whatever the solver's rounding.

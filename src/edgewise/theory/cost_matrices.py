@@ -13,6 +13,20 @@ label; rows are scaled by the examples' weights.
 
 Eq. (6) and (7) are printed with f_{t-1}(i, j) in the first case: the index is l. Steps multiply, where (7) has an
 exponential in each entry: two exponentials a round and not n k, and equal to (7) up to a rounding for each round.
+
+**The potential of the exponential loss** in closed form, for the baseline U_gamma: Section 4, Lemma 1.
+
+| paper               | here                      | meaning                                                          |
+|---------------------|---------------------------|------------------------------------------------------------------|
+| b_1, b_l            | `right`, `wrong`          | chance that the baseline draws the right label, and another one  |
+| gamma, eta, alpha_t | `edge`, `weight`          | edge that is required; weight of a vote                          |
+| a_l                 | `growth`                  | what one round of the baseline makes of exp(eta (s_l - s_1))     |
+| kappa(gamma, eta)   | `kappa`                   | the same for U_gamma                                             |
+| phi_t(s)            | `exponential_potential`   | Lemma 1                                                          |
+
+kappa(gamma, alpha) = 1 + (1 - gamma)/k (e^alpha + e^-alpha - 2) - gamma (1 - e^-alpha) is least where
+(1 - gamma)/k (e^alpha - e^-alpha) = gamma e^-alpha, that is at alpha = ln(1 + gamma k / (1 - gamma)) / 2, which is
+`best_weight`. The paper leaves the weights open.
 """
 
 from __future__ import annotations

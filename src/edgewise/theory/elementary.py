@@ -44,7 +44,7 @@ def exp_apart(x):
 
 @inlined
 def index(i: int) -> int:
-    """i, of which the compiler then knows that it is not negative: it need not look whether it counts from the end."""
+    """i as an unsigned integer, for which compiled code has no branch for negative indices."""
     return np.uintp(i)  # type: ignore[return-value]
 
 

@@ -16,7 +16,7 @@ FOLLOW = {"draw": DRAW, "vote": VOTE, "best": BEST}
 
 @inlined
 def smallest(values):
-    """The least of some numbers, by four: none of them waits for the one before."""
+    """The least of some numbers, four at a time."""
     fours = values.size - values.size % WIDTH
     low = values[values.size - 1]
     if fours > 0:

@@ -82,7 +82,7 @@ def log_total(scores):
 
 @inlined
 def largest_right_cost(loss, k):
-    """What divides -C(y, y) into an importance in [0, 1] (for the exponential and the square hinge loss: at s = 0)."""
+    """The divisor for an importance in [0, 1] from -C(y, y) (exponential and square hinge loss: at s = 0)."""
     return 1.0 if loss == SOFTMAX else k - 1.0
 
 
@@ -118,7 +118,7 @@ def cost_row(loss, scores, label, out):
 
 @noinline
 def logistic_slopes(scores, label, out):
-    """What `cost_row` does for the logistic loss and many labels: fills `out`, and gives the sum over wrong labels."""
+    """`cost_row` for the logistic loss and many labels: fills `out`; the sum over wrong labels."""
     for l in range(scores.size):
         out[l] = 1.0 / (1.0 + exp(scores[label] - scores[l]))
     out[label] = 0.0
@@ -175,7 +175,7 @@ def two_costs_after_vote(scores, label, vote, factor, odds, out):
 
 @noinline
 def fresh_odds(scores, label, odds, out):
-    """What `costs_after_vote` keeps, and the slopes, from the scores."""
+    """The odds that `costs_after_vote` keeps, and the slopes, from the scores."""
     for l in range(scores.size):
         odds[l] = exp(scores[label] - scores[l])
         out[l] = 1.0 / (1.0 + odds[l])
@@ -235,7 +235,7 @@ def feasible(loss, n_learners):
 
 @inlined
 def shared_step(loss, k, n_learners, t):
-    """Learning rate of online gradient descent in round t (from 1), but for what a learner's place adds."""
+    """Learning rate of online gradient descent in round t (from 1), but for the learner's `step_factor`."""
     if loss == SQUARE_HINGE:
         c = feasible(loss, n_learners)
         return math.sqrt(2.0) * c / ((k - 1 + c * n_learners) * math.sqrt(t))
@@ -244,7 +244,7 @@ def shared_step(loss, k, n_learners, t):
 
 @inlined
 def step_factor(loss, i):
-    """What learner i (from 0) takes of `shared_step`."""
+    """The share of `shared_step` for learner i (from 0)."""
     return math.exp(-(i + 1.0)) if loss == EXPONENTIAL else 1.0
 
 

@@ -37,7 +37,7 @@ POWERS_BUDGET = 32 << 20
 
 @state
 class Potentials(NamedTuple):
-    """Tables for fixed (k, n_learners, edge), with the memo and the scratch space: threads need theirs (`shared_out`).
+    """Tables for fixed (k, n_learners, edge), with the memo and the workspace: threads need theirs (`shared_out`).
 
     Circles are numbered by g. Complex tables are flat, with the real parts in [0] and the imaginary parts in [1].
     """
@@ -73,7 +73,7 @@ class Potentials(NamedTuple):
     memo_next: np.ndarray  # [1]: the place to be written next; the oldest state is there once all places are taken
     memo_keys: np.ndarray  # [place, 2]: 0 if nothing is there
     memo_values: np.ndarray  # [place, 2]: chance to win, and the same tilted
-    # scratch
+    # the workspace
     leads: np.ndarray  # [k]: distinct leads, increasing
     sizes: np.ndarray  # [k]: number of labels with this lead
     # [k]: factors of G: where they begin, from which x on they are left out, and how many labels they are of
@@ -104,7 +104,7 @@ def zero_one_potentials(k: int, n_learners: int, edge: float, memo_bits: int = 1
     if not 0 <= memo_bits <= 30:
         raise ValueError(f"memo_bits={memo_bits}: from 0 to 30 bits are allowed")
     make = _tables if n_learners <= MOST_KEPT else _tables.__wrapped__
-    return _with_room(make(k, n_learners, float(edge)), 1 << memo_bits)
+    return _with_memo(make(k, n_learners, float(edge)), 1 << memo_bits)
 
 
 @lru_cache(maxsize=4)
@@ -175,41 +175,33 @@ def _tables(k: int, n_learners: int, edge: float) -> Potentials:
         hashes=draw.integers(1, largest, size=(2, 2 * n_learners + 2)),
         salts=draw.integers(1, largest, size=(2, n_learners + 1)),
         **_empty_memo(1),
-        **_scratch(k, round_up_8(points.max(initial=0))),
+        **_workspace(k, round_up_8(points.max(initial=0))),
     )
 
 
 def shared_out(potentials: Potentials, n: int) -> tuple[Potentials, ...]:
-    """The same tables n times, with a memo and scratch space each: for n threads. All memos together are as large."""
+    """The same tables n times, with a memo and a workspace each: for n threads. All memos together are as large."""
     if n == 1:
         return (potentials,)
     places = max(1, potentials.memo_index.size >> (n - 1).bit_length())
-    return tuple(_with_room(potentials, places) for _ in range(n))
+    return tuple(_with_memo(potentials, places) for _ in range(n))
 
 
-def _with_room(potentials: Potentials, places: int) -> Potentials:
-    """The same tables, with an empty memo and scratch space of their own."""
-    own = _scratch(potentials.k, potentials.total.shape[1])
+def _with_memo(potentials: Potentials, places: int) -> Potentials:
+    """The same tables, with an empty memo and a workspace of their own."""
+    own = _workspace(potentials.k, potentials.total.shape[1])
     return potentials._replace(**own, **_empty_memo(places))
 
 
-def _scratch(k: int, width: int) -> dict[str, Any]:
-    """Space to work in, for k labels and circles of up to `width` points."""
+def _workspace(k: int, width: int) -> dict[str, Any]:
+    """The workspace, for k labels and circles of up to `width` points."""
+    whole = ("leads", "sizes", "factor_at", "factor_stop", "factor_size", "kinds")
+    real = ("kind_costs", "kind_chances", "tops", "bounds", "least", "scales")
     return {
-        "leads": np.zeros(k, np.int64),
-        "sizes": np.zeros(k, np.int64),
-        "factor_at": np.zeros(k, np.int64),
-        "factor_stop": np.zeros(k, np.int64),
-        "factor_size": np.zeros(k, np.int64),
+        **{name: np.zeros(k, np.int64) for name in whole},
+        **{name: np.zeros(k) for name in real},
         "total": np.zeros((2, width)),
-        "kinds": np.zeros(k, np.int64),
         "members": np.zeros((3, k), np.int64),
-        "kind_costs": np.zeros(k),
-        "kind_chances": np.zeros(k),
-        "tops": np.zeros(k),
-        "bounds": np.zeros(k),
-        "least": np.zeros(k),
-        "scales": np.zeros(k),
         "row_keys": np.zeros((k, 3), np.int64),
     }
 

@@ -72,16 +72,16 @@ def importance_and_excess(
     those after this vote. C(label, label) is the potential before the vote less `wrong` times the importance.
     """
     if m + 1 == p.n_learners:
-        _judge_state(p, m + 1, label, votes, -1, state)
+        _fill_state(p, m + 1, label, votes, -1, state)
     weight = state[1]
     excess = p.wrong * weight - state[0]
-    _judge_state(p, m, label, votes, vote, state)
+    _fill_state(p, m, label, votes, vote, state)
     return weight, 0.0 if vote == label else excess + state[0]
 
 
 @noinline
-def _judge_state(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, state: np.ndarray) -> None:
-    """Potential and importance at votes + e_extra."""
+def _fill_state(p: Potentials, draws: int, label: int, votes: np.ndarray, extra: int, state: np.ndarray) -> None:
+    """Fill `state` with potential and importance at votes + e_extra."""
     place = memo_place(p, draws, label, votes, extra)
     state[0] = _loss_at(p, place)
     state[1] = _weight_at(p, place)

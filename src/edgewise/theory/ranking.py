@@ -98,7 +98,7 @@ class PairPotentials(NamedTuple):
 
 
 def pair_potentials(k: int, n_learners: int, edge: float) -> PairPotentials:
-    """No tables yet."""
+    """The potentials of a booster, without tables."""
     sizes = np.arange(k + 1)
     return PairPotentials(
         np.minimum(edge, 1.0 / np.maximum(sizes, 1)),
@@ -128,10 +128,10 @@ def pair_table(loss: str, n_learners: int, k: int, size: int, edge: float) -> tu
     """phi^N(0) and the steps [N, 2N + 5] of the potential of one pair, for `size` relevant labels of k."""
     up = max(1.0 - edge * size, 0.0) / k
     down = up + edge
-    reach = n_learners + 2
-    steps = np.zeros((n_learners, 2 * reach + 1))
-    p = np.zeros(2 * reach + 1)  # P(D = d), d from -reach
-    p[reach] = 1.0
+    middle = n_learners + 2
+    steps = np.zeros((n_learners, 2 * middle + 1))
+    p = np.zeros(2 * middle + 1)  # P(D = d), d from -(N + 2)
+    p[middle] = 1.0
     for to_go in range(n_learners):
         mirrored = p[::-1]  # P(D = -delta)
         if loss == "rank":
@@ -139,7 +139,7 @@ def pair_table(loss: str, n_learners: int, k: int, size: int, edge: float) -> tu
         else:
             steps[to_go] = np.cumsum(np.append(mirrored[1:], 0.0)) + mirrored[0]
         p = (1.0 - up - down) * p + up * np.roll(p, 1) + down * np.roll(p, -1)
-    d = np.arange(-reach, reach + 1)
+    d = np.arange(-middle, middle + 1)
     value = (d > 0) + 0.5 * (d == 0) if loss == "rank" else np.maximum(1.0 + d, 0.0)
     return float(p @ value), steps
 
@@ -158,7 +158,7 @@ def potential_costs(potentials, to_go, scores, size, costs):
         own = scores[l]
         for r in range(size, k):
             delta = scores[r] - own
-            if not abs(delta) < zero - 1:  # votes are shares, so that scores differ by N at most: no votes made this
+            if not abs(delta) < zero - 1:  # votes are shares, so that scores differ by N at most: no votes give this
                 delta = 0.0
             whole = math.floor(delta)
             part = delta - whole

@@ -1,12 +1,12 @@
 """AdaBandit: Algorithm 3 of Zhang, Jung and Tewari, "Online Multiclass Boosting with Bandit Feedback" (2018).
 
-| paper     | here                                                                                                |
-|-----------|-----------------------------------------------------------------------------------------------------|
-| l-hat_t   | `kept`: the estimate of which label is right, `edgewise.theory.bandits`                    |
-| C-hat_t^i | `costs`: the random cost vector (5) from the gradient of the loss, line 12                          |
-| alpha_t^i | `committee.weight`: projected stochastic gradient descent, line 16                                  |
-| eta_t     | `weight_step`                                                                                       |
-| v_t^i     | exp(-`committee.mistakes`), estimated mistakes                                                      |
+| paper     | here                                                                       |
+|-----------|----------------------------------------------------------------------------|
+| l-hat_t   | `kept`: the estimate of which label is right, `edgewise.theory.bandits`    |
+| C-hat_t^i | `costs`: the random cost vector (5) from the gradient of the loss, line 12 |
+| alpha_t^i | `committee.weight`: projected stochastic gradient descent, line 16         |
+| eta_t     | `weight_step`                                                              |
+| v_t^i     | exp(-`committee.mistakes`), estimated mistakes                             |
 
 Hedge chooses the expert that is followed, then explored. In plain Python: `edgewise.reference.bandits`.
 """
@@ -51,15 +51,3 @@ def weight_step(plan, n_learners, i, t, rate):
         diameter = (plan.weight_high - plan.weight_low) / (2.0 * feasible(plan.loss, n_learners))
         return diameter * step_size(plan.loss, plan.n_labels, n_learners, i, t)
     return rate / (plan.n_labels * plan.n_labels * math.sqrt(t))
-
-
-@inlined
-def relative_importance(plan, committee, i, t, w):
-    """An importance raised to a power, and relative to the mean of learner i's until round t."""
-    if plan.importance_power != 1.0:
-        w = w**plan.importance_power
-    committee.importance[i] += w
-    if plan.normalize_importance:
-        mean = committee.importance[i] / t
-        w = w / mean if mean > 0.0 else 0.0
-    return w

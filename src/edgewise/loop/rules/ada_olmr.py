@@ -7,7 +7,7 @@
 | v_t^i     | exp(-`committee.losses`), the rank loss of expert i                                             |
 | i_t       | the expert that is followed: drawn by Hedge, their mean, or the best (`choose_expert`)          |
 
-**Hedge's draw** is made while the experts go by: expert i takes the place of the one chosen so far with probability
+**Hedge's draw** is made expert by expert: expert i takes the place of the one chosen so far with probability
 v_i / (v_1 + ... + v_i), which leaves each with probability proportional to its weight, and one uniform number is enough
 for all, stretched after each choice.
 
@@ -54,7 +54,7 @@ def move_weight(plan, committee, chunk, trace, i, t, alpha, work):
 
 @inlined
 def choose_expert(plan, first, learned, loss, scores, trace, t):
-    """Let one more expert go by: Hedge's mean of all so far, and the one followed if it is a single one."""
+    """Take expert i into Hedge's mean, and follow it instead of the one chosen so far, if a single one is followed."""
     total = trace.total[t]
     better = first or loss < total[1]
     add_to_hedge_mean(first, loss, scores, trace.mean[t], total)

@@ -3,7 +3,7 @@
 | paper     | here                                                                                            |
 |-----------|-------------------------------------------------------------------------------------------------|
 | C_t^i     | `trace.costs`: the gradient of the loss at s^(i-1), eq. (9), (37), (40); `theory.losses`        |
-| w^i(t)    | `gradient_importance`: -C(y, y), relative to the largest it can be; line 14 has a misprint      |
+| w^i(t)    | `u`: -C(y, y), relative to the largest it can be; line 14 has a misprint                        |
 | s_t^i     | `trace.scores`: s^(i-1) + alpha^i h, line 7                                                     |
 | alpha_t^i | `committee.weight`: projected online gradient descent, line 12                                  |
 | eta_t     | `trace.steps`, worked out once a chunk by `fill_steps`                                          |
@@ -17,7 +17,7 @@ In plain Python: `edgewise.reference.adaboost_olm`.
 from __future__ import annotations
 
 from edgewise.kernels.compile import inlined
-from edgewise.loop.rules.votes import add_vote, clipped, cost_of_vote
+from edgewise.loop.rules.votes import add_vote, clipped, cost_of_vote, relative_importance
 from edgewise.loop.state import OF_RIGHT, OF_VOTE, PROBABILITY
 from edgewise.theory.elementary import exp_apart
 from edgewise.theory.losses import (
@@ -39,22 +39,10 @@ def gradient_round(plan, committee, chunk, trace, i, t, vote, p):
         cost_row(plan.loss, scores, label, costs)
         for l in range(odds.size):
             odds[l] = 1.0  # all scores are 0
-    u = gradient_importance(plan, committee, i, costs[label], chunk.rounds[t], scores.size)
+    largest = largest_right_cost(plan.loss, scores.size)
+    u = relative_importance(plan, committee, i, chunk.rounds[t], -costs[label] / largest)
     step = trace.factors[i] * trace.steps[t]
     gradient_step(plan, committee, i, scores, costs, odds, vote, p, label, chunk.weights[t], step)
-    return u
-
-
-@inlined
-def gradient_importance(plan, committee, i, right, t, k):
-    """The importance of an example whose right label costs `right`: raised to a power, and relative to its mean."""
-    u = -right / largest_right_cost(plan.loss, k)
-    if plan.importance_power != 1.0:
-        u = max(u, 0.0) ** plan.importance_power
-    committee.importance[i] += u
-    if plan.normalize_importance:
-        mean = committee.importance[i] / t
-        u = u / mean if mean > 0.0 else 0.0
     return u
 
 
@@ -78,7 +66,7 @@ def gradient_step(plan, committee, i, scores, costs, odds, vote, p, label, w, st
 
 @inlined
 def fill_steps(plan, n_learners, rounds, out, factors):
-    """How far learner weights move in each round, and what each learner takes of that.
+    """Fill in the step of learner weights in each round, and the factor of each learner on it.
 
     The paper's step is for its own feasible set; it grows with the diameter.
     """

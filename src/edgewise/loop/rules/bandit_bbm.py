@@ -1,10 +1,10 @@
 """BanditBBM: Algorithm 2 of Zhang, Jung and Tewari, "Online Multiclass Boosting with Bandit Feedback" (2018).
 
-| paper        | here                                                                                             |
-|--------------|--------------------------------------------------------------------------------------------------|
-| l-hat_t      | `kept`: the estimate of which label is right, `edgewise.theory.bandits`                 |
-| C-hat_t^i    | `costs`: the random cost vector (5) from the cost matrix (9), exact potentials                   |
-| w^{i*}       | `plan.importance_bound`                                                                          |
+| paper        | here                                                                           |
+|--------------|--------------------------------------------------------------------------------|
+| l-hat_t      | `kept`: the estimate of which label is right, `edgewise.theory.bandits`        |
+| C-hat_t^i    | `costs`: the random cost vector (5) from the cost matrix (9), exact potentials |
+| w^{i*}       | `plan.importance_bound`                                                        |
 
 The last expert is followed, then explored; every vote counts 1. In plain Python: `edgewise.reference.bandits`.
 """

@@ -1,10 +1,10 @@
 """OnlineBMR: Algorithm 2 of Jung and Tewari, "Online Boosting Algorithms for Multi-label Ranking" (2018).
 
-| paper     | here                                                                                        |
-|-----------|---------------------------------------------------------------------------------------------|
+| paper     | here                                                                                |
+|-----------|-------------------------------------------------------------------------------------|
 | c_t^i     | `work.costs`: exact potentials at s^(i-1) + e_l, eq. (6); `edgewise.theory.ranking` |
-| u_gamma^Y | the baseline; `committee.excess` is what votes cost beyond it                               |
-| s_t^i     | `trace.scores`; every vote counts 1, and the last expert is followed                        |
+| u_gamma^Y | the baseline; `committee.excess` is what votes cost beyond it                       |
+| s_t^i     | `trace.scores`; every vote counts 1, and the last expert is followed                |
 
 In plain Python: `edgewise.reference.ranking`.
 """

@@ -1,4 +1,4 @@
-"""What rules share: the cheapest vote, scores that take a vote, what it costs, and weights that stay in their range."""
+"""Parts that rules share: the cheapest vote, its cost, scores after it, importances, and weights in their range."""
 
 from __future__ import annotations
 
@@ -36,6 +36,18 @@ def cost_of_vote(plan, costs, vote, p):
     for l in range(p.size):
         total += costs[l] * p[l]
     return total
+
+
+@inlined
+def relative_importance(plan, committee, i, t, u):
+    """An importance raised to a power, and relative to the mean of learner i's until round t."""
+    if plan.importance_power != 1.0:
+        u = max(u, 0.0) ** plan.importance_power
+    committee.importance[i] += u
+    if plan.normalize_importance:
+        mean = committee.importance[i] / t
+        u = u / mean if mean > 0.0 else 0.0
+    return u
 
 
 @inlined
