@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.learners.forest.budget import least_bytes, limited
+from edgewise.learners.forest.capacity import least_bytes, limited
 from edgewise.learners.forest.layout import Forest
 from edgewise.loop.pipeline import blocks
 from edgewise.loop.state import GROUP, TREE, arrays

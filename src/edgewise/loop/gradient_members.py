@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from edgewise.learners.external import REGRESSOR, ExternalLearner, as_member
+from edgewise.learners.hoeffding_tree import RegressionTree, RegressionTreeParameters
+from edgewise.learners.linear import RidgeBank, RidgeRegression, make_ridge
 from edgewise.learners.regression_forest.layout import RegressionForest, make_regression_forest
-from edgewise.learners.regression_tree import RegressionTree, RegressionTreeParameters
-from edgewise.learners.ridge import RidgeBank, RidgeRegression, make_ridge
 from edgewise.loop.gradient_loop import EXTERNAL, OBJECT, RIDGE, TREE, Learners, RowLearner
 from edgewise.loop.inputs import Columns
 from edgewise.loop.pipeline import blocks

@@ -6,15 +6,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from edgewise.learners.external import CLASSIFIER, ExternalLearner, RiverLearner, ScikitLearner, as_member
-from edgewise.learners.external_copies import LARGEST_SEED, ExternalBank
-from edgewise.learners.external_rows import RowReader
+from edgewise.learners.external import (
+    CLASSIFIER,
+    LARGEST_SEED,
+    ExternalBank,
+    ExternalLearner,
+    RiverLearner,
+    RowReader,
+    ScikitLearner,
+    as_member,
+)
 from edgewise.learners.forest.layout import Forest, make_forest
 from edgewise.learners.hoeffding_tree import HoeffdingTree, TreeParameters
 from edgewise.learners.label_markov_chain import LabelMarkovChain, MarkovBank, make_markov
 from edgewise.learners.linear import BinaryRelevance, LinearBank, SoftmaxRegression, make_bank
-from edgewise.learners.precomputed_votes import PrecomputedVotes
-from edgewise.learners.weak_learner import WeakLearner
+from edgewise.learners.weak_learner import PrecomputedVotes, WeakLearner
 from edgewise.loop.custom import Custom
 from edgewise.loop.custom_learners import custom_classes, make_states
 from edgewise.loop.inputs import Columns

@@ -28,8 +28,8 @@ from collections.abc import Generator
 import numpy as np
 
 from edgewise.kernels.compile import entry_point, inlined, merged
+from edgewise.learners.forest.capacity import has_capacity
 from edgewise.learners.forest.growing import restart
-from edgewise.learners.forest.layout import has_capacity
 from edgewise.learners.forest.statistics import count_moments
 from edgewise.learners.label_markov_chain import next_context
 from edgewise.loop.calibration import apply_temperature, learn_temperature

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.learners.external_copies import ExternalBank
-from edgewise.learners.forest.layout import Forest, capacity_demand, enlarged
+from edgewise.learners.external import ExternalBank
+from edgewise.learners.forest.capacity import capacity_demand, enlarged
+from edgewise.learners.forest.layout import Forest
 from edgewise.loop.custom import Custom
 from edgewise.loop.pipeline import ChunkTask, blocks
 from edgewise.loop.state import EXTERNAL, FOR, Learners, LearnerStates, Workspace, make_workspace

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from edgewise.kernels.compile import entry_point
-from edgewise.learners.forest.layout import capacity_demand, enlarged
+from edgewise.learners.forest.capacity import capacity_demand, enlarged
 from edgewise.loop.extending import specialize
 from edgewise.loop.online_loop import follow_experts, process_chunk, run_contexts, run_moments
 from edgewise.loop.state import FOR, GROUP, Chunk, Ensemble, LearnerStates, make_buffers, make_workspace
