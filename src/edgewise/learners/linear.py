@@ -101,11 +101,7 @@ def make_bank(learners: list[SoftmaxRegression], n_labels: int, n_numeric: int, 
         np.zeros(shape),
         products,
         np.zeros((len(learners), int(offset[-1])), np.int64),
-        make_newton(
-            [(learner.newton, learner.curvature, learner.reach or 0.0) for learner in learners],
-            n_labels,
-            int(offset[-1] + products.place[-1]),
-        ),
+        make_newton(learners, n_labels, int(offset[-1] + products.place[-1])),
     )
 
 

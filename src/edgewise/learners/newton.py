@@ -28,7 +28,7 @@ from edgewise.kernels.state import state
 from edgewise.learners.products import adagrad_step, product
 
 if TYPE_CHECKING:
-    from edgewise.learners.linear import LinearBank
+    from edgewise.learners.linear import LinearBank, SoftmaxRegression
 
 # An example is not learned whose slopes are below this share of the mean weight: at full cost it would change nothing.
 NEGLIGIBLE = 1e-3
@@ -61,14 +61,14 @@ class Present(NamedTuple):
     gain: np.ndarray  # [places] A x
 
 
-def make_newton(settings: Sequence[tuple[int, float, float]], n_labels: int, n_inputs: int) -> Newton:
-    """Learners before the first example, of which each has a number of inputs, a curvature and a reach."""
-    most = np.array([number for number, _, _ in settings], np.int64)
+def make_newton(learners: Sequence[SoftmaxRegression], n_labels: int, n_inputs: int) -> Newton:
+    """The Newton part of learners before the first example."""
+    most = np.array([learner.newton for learner in learners], np.int64)
     m, places = int((most > 0).sum()), min(int(most.max(initial=0)), n_inputs)
     return Newton(
         most,
-        np.array([curvature for _, curvature, _ in settings], float),
-        np.array([reach for _, _, reach in settings], float),
+        np.array([learner.curvature for learner in learners], float),
+        np.array([learner.reach or 0.0 for learner in learners], float),
         np.where(most > 0, np.cumsum(most > 0) - 1, -1),
         np.zeros(m, np.int64),
         np.zeros((m, 2)),
@@ -79,12 +79,9 @@ def make_newton(settings: Sequence[tuple[int, float, float]], n_labels: int, n_i
 
 def newton_with_inputs(newton: Newton, n_inputs: int) -> Newton:
     """The arrays for more inputs; what was learned stays in its places."""
-    _, places, k = newton.weights.shape
-    settings = list(zip(newton.most.tolist(), newton.curvature.tolist(), newton.reach.tolist(), strict=True))
-    wider = make_newton(settings, k, n_inputs)
-    wider.weights[:, :places] = newton.weights
-    wider.inverse[:, :places, :places] = newton.inverse
-    return wider._replace(used=newton.used, seen=newton.seen)
+    more = min(int(newton.most.max(initial=0)), n_inputs) - newton.weights.shape[1]
+    weights = np.pad(newton.weights, ((0, 0), (0, more), (0, 0)))
+    return newton._replace(weights=weights, inverse=np.pad(newton.inverse, ((0, 0), (0, more), (0, more))))
 
 
 def make_present(bank: LinearBank) -> Present:

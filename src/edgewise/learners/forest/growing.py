@@ -106,8 +106,7 @@ def new_leaf(forest, tree):
     leaf = forest.free_leaves[forest.used[LEAVES]]
     forest.kind[node] = LEAF
     forest.child[node] = leaf
-    for r in range(forest.row.shape[1]):
-        forest.class_weight[leaf, r] = 0.0
+    forest.class_weight[leaf] = 0.0
     forest.majority[leaf] = 0
     forget(forest, leaf)
     forest.examples[leaf] = 0
@@ -119,8 +118,7 @@ def new_links(forest, width):
     """The first of so many links for the children of a multiway split, none yet."""
     first = forest.used[LINKS]
     forest.used[LINKS] += width
-    for v in range(width):
-        forest.links[first + v] = -1
+    forest.links[first : first + width] = -1
     return first
 
 

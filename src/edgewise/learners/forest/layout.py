@@ -87,21 +87,16 @@ class Forest(NamedTuple):
     places: np.ndarray  # [2, .] workspace under a budget: for the nodes of any one tree, twice
 
 
+def _fields(first: str, last: str) -> tuple[str, ...]:
+    """The names of the fields of a forest from one to another."""
+    return Forest._fields[Forest._fields.index(first) : Forest._fields.index(last) + 1]
+
+
 GROWING = {
-    NODES: ("kind", "feature", "threshold", "child", "width", "fallback"),
+    NODES: _fields("kind", "fallback"),
     LINKS: ("links",),
-    LEAVES: (
-        "class_weight",
-        "majority",
-        "row",
-        "leaf_counters",
-        "code_totals",
-        "has_missing",
-        "complete_sum",
-        "examples",
-        "n_rows",
-    ),
-    ROWS: ("gauss", "constant", "counts", "complete"),
+    LEAVES: _fields("class_weight", "n_rows"),
+    ROWS: _fields("gauss", "complete"),
 }
 FREE = {LEAVES: "free_leaves", ROWS: "free_rows"}
 

@@ -6,8 +6,8 @@ the split feature a Gaussian becomes a normal distribution truncated at the thre
 goes.
 
 **The normal distribution function** is a table: split attempts spend most of their time there. Around each of 32 points
-per unit the function is a Taylor polynomial of degree 6; its remainder there is below (1/64)^7 max|He_6 phi|/7! < 3e-16, the
-rounding of the values themselves. Beyond 9 the tails are below 1.2e-19.
+per unit the function is a Taylor polynomial of degree 6; its remainder is below (1/64)^7 max|He_6 phi|/7! < 3e-16,
+the rounding of the values themselves. Beyond 9 the tails are below 1.2e-19.
 """
 
 from __future__ import annotations
@@ -69,16 +69,11 @@ def new_row(forest, tree):
     forest.used[ROWS] -= 1
     row = forest.free_rows[forest.used[ROWS]]
     gauss = forest.gauss[row]
-    for j in range(gauss.shape[1]):
-        gauss[WEIGHT, j] = 0.0
-        gauss[MEAN, j] = 0.0
-        gauss[SQUARES, j] = 0.0
-        gauss[LOW, j] = math.inf
-        gauss[HIGH, j] = -math.inf
-        gauss[PRECISION, j] = 0.0
+    gauss[:] = 0.0
+    gauss[LOW] = math.inf
+    gauss[HIGH] = -math.inf
     forest.constant[row] = 0.0
-    for v in range(forest.counts.shape[1]):
-        forest.counts[row, v] = 0.0
+    forest.counts[row] = 0.0
     forest.complete[row] = 0.0
     return row
 
@@ -86,14 +81,11 @@ def new_row(forest, tree):
 @noinline
 def forget(forest, leaf):
     """Let a leaf have no statistics: no row of any class, nothing counted."""
-    for r in range(forest.row.shape[1]):
-        forest.row[leaf, r] = -1
-    for v in range(forest.code_totals.shape[1]):
-        forest.code_totals[leaf, v] = 0.0
+    forest.row[leaf] = -1
+    forest.code_totals[leaf] = 0.0
     forest.has_missing[leaf] = False
     forest.complete_sum[leaf] = 0.0
-    for s in range(forest.leaf_counters.shape[1]):
-        forest.leaf_counters[leaf, s] = 0.0
+    forest.leaf_counters[leaf] = 0.0
     forest.n_rows[leaf] = 0
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 
 from edgewise.kernels.compile import entry_point, inlined
+from edgewise.learners.forest.merits import LEAST_BRANCH, TIE
 from edgewise.learners.regression_forest.layout import (
     BINARY,
     LEAF,
@@ -31,8 +32,6 @@ from edgewise.learners.regression_forest.layout import (
 
 GRID = 3.0  # standard deviations on each side of the mean that a grid of bins covers; its end bins are open
 FIRST_LOOK = 16.0  # weight that a leaf sees before it lays a grid by the moments of a column
-LEAST_BRANCH = 0.01  # a split needs two branches with this share of the weight, as in the classification trees
-TIE = 1e-12  # shares tie exactly in theory: rounding must not choose between them
 
 
 @inlined
@@ -244,19 +243,12 @@ def new_leaf(forest, tree, depth):
     forest.child[node] = leaf
     forest.depth[node] = depth
     forest.mass[leaf] = 0.0
-    for r in range(forest.sums.shape[1]):
-        forest.sums[leaf, r] = 0.0
-    for r in range(forest.total.shape[1]):
-        forest.total[leaf, r] = 0.0
-    for j in range(forest.bins.shape[1]):
-        forest.low[leaf, j] = 0.0
-        forest.density[leaf, j] = 0.0
-        for b in range(forest.bins.shape[2]):
-            for r in range(forest.bins.shape[3]):
-                forest.bins[leaf, j, b, r] = 0.0
-    for v in range(forest.slots.shape[1]):
-        for r in range(forest.slots.shape[2]):
-            forest.slots[leaf, v, r] = 0.0
+    forest.sums[leaf] = 0.0
+    forest.total[leaf] = 0.0
+    forest.low[leaf] = 0.0
+    forest.density[leaf] = 0.0
+    forest.bins[leaf] = 0.0
+    forest.slots[leaf] = 0.0
     return node
 
 

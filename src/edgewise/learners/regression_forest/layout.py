@@ -136,21 +136,16 @@ def has_capacity(forest):
 def enlarged(forest: RegressionForest) -> RegressionForest:
     """The forest with more capacity in each pool that `has_capacity` would find too small."""
     changes: dict[str, np.ndarray] = {}
-    nodes, leaves, free = forest.kind.size, forest.mass.size, int(forest.used[LEAVES])
-    if forest.used[NODES] + ROOM > nodes:
-        changes |= _longer(forest, NODE_FIELDS, nodes)
-    if free < ROOM:
-        changes |= _longer(forest, LEAF_FIELDS, leaves)
-        slots, forest.used[LEAVES] = with_free_slots(forest.free_leaves, free, len(changes["mass"]))
-        changes["free_leaves"] = slots
+    free = int(forest.used[LEAVES])
+    for fields, left in ((NODE_FIELDS, forest.kind.size - forest.used[NODES]), (LEAF_FIELDS, free)):
+        if left < ROOM:
+            pool = {field: getattr(forest, field) for field in reversed(fields)}
+            capacity = larger(len(pool[fields[0]]), ROOM, sum(array.nbytes for array in pool.values()))
+            changes |= {field: lengthened(array, capacity) for field, array in pool.items()}
+    if "mass" in changes:
+        slots = with_free_slots(forest.free_leaves, free, len(changes["mass"]))
+        changes["free_leaves"], forest.used[LEAVES] = slots
     return forest._replace(**changes)
-
-
-def _longer(forest: RegressionForest, fields: tuple[str, ...], size: int) -> dict[str, np.ndarray]:
-    """The arrays of a pool, longer."""
-    pool = {field: getattr(forest, field) for field in fields}
-    capacity = larger(size, ROOM, sum(array.nbytes for array in pool.values()))
-    return {field: lengthened(array, capacity) for field, array in reversed(pool.items())}
 
 
 def forest_with_categories(forest: RegressionForest, categories: np.ndarray) -> RegressionForest:
