@@ -1,7 +1,7 @@
 """Routing an example to its leaf, learning it there, and splitting the leaf.
 
-Children inherit their share of the class weights; in a warm-started tree also of all statistics (`inheriting`). Under a
-budget of bytes the leaves that promise least keep no statistics (`deactivation`).
+Children inherit their share of the class weights; in a warm-started tree also of all statistics (`statistics`). Under a
+budget of bytes the leaves that promise least keep no statistics (`capacity`).
 """
 
 from __future__ import annotations
