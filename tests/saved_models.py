@@ -6,7 +6,7 @@ import numpy as np
 
 import edgewise as ew
 from edgewise.data.table import Feature, Table
-from edgewise.learners.precomputed_votes import PrecomputedVotes
+from edgewise.learners.weak_learner import PrecomputedVotes
 from edgewise.models.gradient_stream import GradientStream
 from edgewise.models.stream_bandit import StreamBandit
 from edgewise.models.stream_ranker import StreamRanker

@@ -112,7 +112,7 @@ def test_unknown_preset_and_parameter():
 
 
 def test_given_votes_must_be_classes():
-    from edgewise.learners.precomputed_votes import PrecomputedVotes
+    from edgewise.learners.weak_learner import PrecomputedVotes
 
     model = ew.OnlineMBBM(PrecomputedVotes(), 2)
     with pytest.raises(ValueError, match=r"the vote 2\.0 in row 1, column 0: a whole number below 2"):

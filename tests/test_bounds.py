@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.learners.precomputed_votes import PrecomputedVotes
+from edgewise.learners.weak_learner import PrecomputedVotes
 from edgewise.theory.bounds import adaptive_bound, progress
 from edgewise.theory.losses import LOSSES, cost_row, loss_value
 from edgewise.theory.potentials import asymptotic_error

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.learners.forest.layout import compact
+from edgewise.learners.forest.capacity import compact
 from edgewise.learners.label_markov_chain import make_markov, markov_predict_proba, markov_update, next_context
 from edgewise.loop.rules.drift import drifted
 from tests.state import forest_state, same

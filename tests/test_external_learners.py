@@ -16,7 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 import edgewise as ew
 from edgewise import reference
 from edgewise.data.table import Feature, Table
-from edgewise.learners.external_rows import RowReader
+from edgewise.learners.external import RowReader
 from edgewise.reference import RunningMoments
 from edgewise.reference.linear import RidgeRegression
 from tests import external_learners as external

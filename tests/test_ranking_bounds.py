@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import edgewise as ew
-from edgewise.learners.precomputed_votes import PrecomputedVotes
+from edgewise.learners.weak_learner import PrecomputedVotes
 from edgewise.reference import ranking_losses as reference
 from edgewise.theory.bounds import adaptive_rank_bound, progress
 from edgewise.theory.ranking import pair_potentials, with_sizes

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.learners.precomputed_votes import PrecomputedVotes
+from edgewise.learners.weak_learner import PrecomputedVotes
 from tests.label_streams import label_set_stream
 from tests.state import model_state, same
 

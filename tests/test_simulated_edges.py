@@ -62,7 +62,7 @@ def test_initial_potential_is_the_recursion(k, n_learners, edge):
 def test_online_mbbm_reaches_the_rate_of_theorem_2(k, n_learners, edge):
     """With the edge known exactly the bound (6) holds with equality in the mean; with twice the edge, strictly."""
     from edgewise import OnlineMBBM
-    from edgewise.learners.precomputed_votes import PrecomputedVotes
+    from edgewise.learners.weak_learner import PrecomputedVotes
 
     n = 8_000
     rate = asymptotic_error(k, n_learners, edge)
@@ -85,7 +85,7 @@ def test_online_mbbm_reaches_the_rate_of_theorem_2(k, n_learners, edge):
 @pytest.mark.parametrize(("k", "n_learners", "edge"), [(2, 6, 0.2), (3, 5, 0.1), (4, 4, 0.3)])
 def test_online_mbbm_on_given_votes_is_algorithm_1(k, n_learners, edge):
     from edgewise import OnlineMBBM
-    from edgewise.learners.precomputed_votes import PrecomputedVotes
+    from edgewise.learners.weak_learner import PrecomputedVotes
 
     y, votes = draw_votes(k, n_learners, edge, 120, seed=7)
     model = OnlineMBBM(PrecomputedVotes(), n_learners, edge=edge, vote="argmax", random_state=0)
@@ -99,7 +99,7 @@ def test_online_mbbm_on_given_votes_is_algorithm_1(k, n_learners, edge):
 def adaptive_run():
     """AdaBoost.OLM over learners of known edge: its trace, the labels and the votes."""
     from edgewise import AdaBoostOLM
-    from edgewise.learners.precomputed_votes import PrecomputedVotes
+    from edgewise.learners.weak_learner import PrecomputedVotes
 
     k, edges, n = 3, (0.5, 0.05, 0.3, 0.0, 0.4, 0.2), 6_000
     y, votes = draw_votes(k, len(edges), 0.0, n, seed=11)

@@ -14,7 +14,7 @@ from sklearn.linear_model import Perceptron
 
 import edgewise as ew
 from edgewise import reference
-from edgewise.learners.precomputed_votes import PrecomputedVotes
+from edgewise.learners.weak_learner import PrecomputedVotes
 from edgewise.persist.archive import ModelFileError
 from edgewise.reference import RunningMoments
 from edgewise.reference.adaboost_olm import draw_expert, hedge_weights, weighted_vote

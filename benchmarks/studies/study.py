@@ -25,7 +25,7 @@ from benchmarks.shared.streams import stream
 from benchmarks.studies import study_report
 from benchmarks.studies.study_report import BEFORE, CHOSEN
 from edgewise.evaluation.measures import label_codes
-from edgewise.learners.ranges import LogUniform
+from edgewise.learners.hoeffding_tree import LogUniform
 
 CHOICE = ("balance", "car", "nursery", "mushroom", "movement", "isolet-50")
 HELD_OUT = ("letter", "mice", "electricity", "pendigits", "satimage", "connect-4", "poker")

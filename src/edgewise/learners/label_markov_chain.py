@@ -11,10 +11,12 @@ import numpy as np
 
 from edgewise.kernels.compile import inlined, noinline
 from edgewise.kernels.state import state
-from edgewise.parameters import Parameterized
+from edgewise.learners.weak_learner import Learner
+from edgewise.parameters import with_parameters
 
 
-class LabelMarkovChain(Parameterized):
+@with_parameters()
+class LabelMarkovChain(Learner):
     """Predicts from the last two labels.
 
     Parameters
@@ -23,8 +25,7 @@ class LabelMarkovChain(Parameterized):
         What remains of a context's counts each time it comes up again.
     """
 
-    def __init__(self, decay: float = 0.995) -> None:
-        self.decay = decay
+    decay: float = 0.995
 
     def check(self) -> None:
         """Raise ValueError for a setting that is not allowed."""
@@ -34,7 +35,7 @@ class LabelMarkovChain(Parameterized):
 
 @state
 class MarkovBank(NamedTuple):
-    """n label memories over k labels."""
+    """n label Markov chains over k labels."""
 
     decay: np.ndarray  # [n]
     counts: np.ndarray  # [n, contexts, k] weight of each label after each context
@@ -42,7 +43,7 @@ class MarkovBank(NamedTuple):
 
 
 def make_markov(learners: list[LabelMarkovChain], k: int) -> MarkovBank:
-    """Memories that have seen nothing."""
+    """Chains that have seen nothing."""
     contexts = (k + 1) ** 2 if learners else 1
     decay = np.array([learner.decay for learner in learners], float)
     return MarkovBank(decay, np.zeros((len(learners), contexts, k)), np.full(2, k, np.int64))

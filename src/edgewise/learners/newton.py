@@ -25,10 +25,10 @@ import numpy as np
 
 from edgewise.kernels.compile import inlined, noinline
 from edgewise.kernels.state import state
-from edgewise.learners.products import product
+from edgewise.learners.products import adagrad_step, product
 
 if TYPE_CHECKING:
-    from edgewise.learners.linear import LinearBank
+    from edgewise.learners.linear import LinearBank, SoftmaxRegression
 
 # An example is not learned whose slopes are below this share of the mean weight: at full cost it would change nothing.
 NEGLIGIBLE = 1e-3
@@ -46,7 +46,7 @@ class Newton(NamedTuple):
     reach: np.ndarray  # [n] 0 for R = 1
     slot: np.ndarray  # [n] where a learner's arrays are; -1 for none
     used: np.ndarray  # [m] inputs that take part
-    told: np.ndarray  # [m, 2] examples and their weight
+    seen: np.ndarray  # [m, 2] examples and their weight
     weights: np.ndarray  # [m, places, k] W
     inverse: np.ndarray  # [m, places, places] A, of the inputs that take part
 
@@ -61,14 +61,14 @@ class Present(NamedTuple):
     gain: np.ndarray  # [places] A x
 
 
-def make_newton(settings: Sequence[tuple[int, float, float]], n_labels: int, n_inputs: int) -> Newton:
-    """Learners that know nothing yet, of which each has a number of inputs, a curvature and a reach."""
-    most = np.array([number for number, _, _ in settings], np.int64)
+def make_newton(learners: Sequence[SoftmaxRegression], n_labels: int, n_inputs: int) -> Newton:
+    """The Newton part of learners before the first example."""
+    most = np.array([learner.newton for learner in learners], np.int64)
     m, places = int((most > 0).sum()), min(int(most.max(initial=0)), n_inputs)
     return Newton(
         most,
-        np.array([curvature for _, curvature, _ in settings], float),
-        np.array([reach for _, _, reach in settings], float),
+        np.array([learner.curvature for learner in learners], float),
+        np.array([learner.reach or 0.0 for learner in learners], float),
         np.where(most > 0, np.cumsum(most > 0) - 1, -1),
         np.zeros(m, np.int64),
         np.zeros((m, 2)),
@@ -78,17 +78,14 @@ def make_newton(settings: Sequence[tuple[int, float, float]], n_labels: int, n_i
 
 
 def newton_with_inputs(newton: Newton, n_inputs: int) -> Newton:
-    """Room for more inputs; what was learned stays in its places."""
-    _, places, k = newton.weights.shape
-    settings = list(zip(newton.most.tolist(), newton.curvature.tolist(), newton.reach.tolist(), strict=True))
-    wider = make_newton(settings, k, n_inputs)
-    wider.weights[:, :places] = newton.weights
-    wider.inverse[:, :places, :places] = newton.inverse
-    return wider._replace(used=newton.used, told=newton.told)
+    """The arrays for more inputs; what was learned stays in its places."""
+    more = min(int(newton.most.max(initial=0)), n_inputs) - newton.weights.shape[1]
+    weights = np.pad(newton.weights, ((0, 0), (0, more), (0, 0)))
+    return newton._replace(weights=weights, inverse=np.pad(newton.inverse, ((0, 0), (0, more), (0, more))))
 
 
 def make_present(bank: LinearBank) -> Present:
-    """Room for the inputs of an example."""
+    """A workspace for the inputs of an example."""
     columns = int(bank.offset[0]) + bank.offset.size - 1
     size = columns + bank.products.first.size if bank.newton.used.size else 0
     return Present(
@@ -148,7 +145,7 @@ def newton_logits(bank, i, nominal, inputs, present, logits):
 
 @inlined
 def give_places(bank, i, present):
-    """Let inputs that come up for the first time take part while there is room."""
+    """Let inputs that come up for the first time take part while there are places."""
     newton, slot = bank.newton, bank.newton.slot[i]
     reach = newton.reach[i]
     variance = reach * reach / min(present.number[0], newton.most[i]) if reach > 0.0 else 1.0
@@ -167,14 +164,14 @@ def give_places(bank, i, present):
 
 @noinline
 def newton_update(bank, i, slopes, w, present):
-    """A step of linear learner i on the example of weight w it has just spoken of; `slopes` are those of its logits."""
+    """A step of linear learner i on the example of weight w it has just predicted; `slopes` are those of its logits."""
     newton, slot, gain = bank.newton, bank.newton.slot[i], present.gain
-    newton.told[slot, 0] += 1.0
-    newton.told[slot, 1] += w
+    newton.seen[slot, 0] += 1.0
+    newton.seen[slot, 1] += w
     largest = 0.0
     for r in range(slopes.size):
         largest = max(largest, abs(slopes[r]))
-    if largest <= NEGLIGIBLE * newton.told[slot, 1] / newton.told[slot, 0]:
+    if largest <= NEGLIGIBLE * newton.seen[slot, 1] / newton.seen[slot, 0]:
         return
     give_places(bank, i, present)
     used = newton.used[slot]
@@ -218,12 +215,7 @@ def adagrad_update(bank, i, at, value, slopes):
     """One AdaGrad step of an input that takes no Newton steps."""
     for r in range(slopes.size):
         slope = slopes[r] * value
-        if slope != 0.0:
-            if at >= 0:
-                bank.squares[i, r, at] += slope * slope
-                bank.weights[i, r, at] -= bank.step[i] * slope / math.sqrt(bank.squares[i, r, at])
-            else:
-                bank.products.squares[i, -1 - at, r] += slope * slope
-                bank.products.weights[i, -1 - at, r] -= (
-                    bank.step[i] * slope / math.sqrt(bank.products.squares[i, -1 - at, r])
-                )
+        if at >= 0:
+            adagrad_step(bank.weights[i, r], bank.squares[i, r], at, slope, bank.step[i])
+        else:
+            adagrad_step(bank.products.weights[i, -1 - at], bank.products.squares[i, -1 - at], r, slope, bank.step[i])

@@ -1,7 +1,7 @@
-"""Products of two columns as further inputs of a linear learner, which then knows what two columns mean together.
+"""Products of two columns as further inputs of a linear learner, which learns what two columns mean together.
 
 Numeric columns come first, then nominal ones; pairs are taken in the order of the later column, until there are as many
-as were asked for. So all pairs are there where columns are few, and else those of the first columns: the choice needs
+as are wanted. So all pairs are there where columns are few, and else those of the first columns: the choice needs
 no random numbers, and a late column changes it little.
 
 | pair              | inputs                        | value of the one that the example has |
@@ -10,7 +10,7 @@ no random numbers, and a late column changes it little.
 | numeric, nominal  | CODES, by code                | the numeric column, standardized      |
 | nominal, nominal  | CODES^2, by both codes        | 1                                     |
 
-Codes are taken modulo CODES: categories may come late, and a column of thousands of them needs no more room.
+Codes are taken modulo CODES: categories may come late, and a column of thousands of them needs no more memory.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CODES = 16
 class Products(NamedTuple):
     """The pairs of n learners over k labels. Numeric column f is f, nominal column c is -1 - c."""
 
-    asked: np.ndarray  # [n] how many pairs each learner asked for
+    wanted: np.ndarray  # [n] how many pairs each learner wants
     n_pairs: np.ndarray  # [n] how many it has
     first: np.ndarray  # [most pairs]
     second: np.ndarray
@@ -59,15 +59,15 @@ def first_inputs(pairs: Sequence[tuple[int, int]]) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def make_products(asked: Sequence[int], n_labels: int, n_numeric: int, n_nominal: int) -> Products:
-    """Learners that know nothing yet, of which each asked for so many pairs."""
-    pairs = pairs_of_columns(max(asked, default=0), n_numeric, n_nominal)
+def make_products(wanted: Sequence[int], n_labels: int, n_numeric: int, n_nominal: int) -> Products:
+    """Learners before the first example, of which each wants so many pairs."""
+    pairs = pairs_of_columns(max(wanted, default=0), n_numeric, n_nominal)
     columns = np.array(pairs, np.int64).reshape(-1, 2)
     place = first_inputs(pairs)
-    shape = (len(asked), int(place[-1]), n_labels)
+    shape = (len(wanted), int(place[-1]), n_labels)
     return Products(
-        np.array(asked, np.int64),
-        np.minimum(np.array(asked, np.int64), len(pairs)),
+        np.array(wanted, np.int64),
+        np.minimum(np.array(wanted, np.int64), len(pairs)),
         np.ascontiguousarray(columns[:, 0]),
         np.ascontiguousarray(columns[:, 1]),
         place,
@@ -79,7 +79,7 @@ def make_products(asked: Sequence[int], n_labels: int, n_numeric: int, n_nominal
 
 def products_with_columns(products: Products, n_numeric: int, n_nominal: int) -> Products:
     """The pairs of more columns, numeric and nominal ones each at the end; what was learned of a pair stays with it."""
-    wider = make_products(products.asked.tolist(), products.weights.shape[2], n_numeric, n_nominal)
+    wider = make_products(products.wanted.tolist(), products.weights.shape[2], n_numeric, n_nominal)
     known = {pair: j for j, pair in enumerate(zip(products.first.tolist(), products.second.tolist(), strict=True))}
     for j, pair in enumerate(zip(wider.first.tolist(), wider.second.tolist(), strict=True)):
         if pair in known:
@@ -110,13 +110,20 @@ def product(products, j, clip, inputs, nominal):
 
 @inlined
 def add_product_logits(products, i, clip, inputs, nominal, logits):
-    """Add what the products of linear learner i say to its scores."""
+    """Add the products of linear learner i to its scores."""
     for j in range(products.n_pairs[i]):
         at, value = product(products, j, clip, inputs, nominal)
         if value != 0.0:
             weights = products.weights[i, at]
             for r in range(logits.size):
                 logits[r] += weights[r] * value
+
+
+@inlined
+def adagrad_step(weights, squares, at, slope, step):
+    """Move one weight against its slope by AdaGrad."""
+    squares[at] += slope * slope
+    weights[at] -= step * slope / math.sqrt(squares[at]) if squares[at] > 0.0 else 0.0
 
 
 @inlined
@@ -127,6 +134,4 @@ def products_update(products, i, step, clip, inputs, nominal, slopes):
         if value != 0.0:
             weights, squares = products.weights[i, at], products.squares[i, at]
             for r in range(slopes.size):
-                slope = slopes[r] * value
-                squares[r] += slope * slope
-                weights[r] -= step * slope / math.sqrt(squares[r]) if squares[r] > 0.0 else 0.0
+                adagrad_step(weights, squares, r, slopes[r] * value, step)

@@ -1,4 +1,4 @@
-"""What a user's own weak learner is made of: a configuration, and a state that speaks and learns in compiled code."""
+"""The parameters of weak learners; a user's own learner has these, and a state with compiled methods."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from edgewise.parameters import Parameterized
+from edgewise.parameters import Parameterized, check_parameters
 
 
 class Example(NamedTuple):
@@ -19,22 +19,34 @@ class Example(NamedTuple):
     variances: np.ndarray
 
 
-class WeakLearner(Parameterized):
-    """A weak learner of your own: the class holds its parameters, `make` gives the state that all of its kind share.
-
-    A state is a NamedTuple of arrays, the first axis of which is the learner. Its class has two methods in the subset
-    of Python that Numba compiles; they may not make arrays:
-
-    `predict_proba(self, i, x, p)` fills p with learner i's distribution over the labels, for the `Example` x.
-    `update(self, i, x, p, label, w)` teaches learner i that x, of which it has just said p, has this label, with
-    importance w > 0.
-    """
+class Learner(Parameterized):
+    """The parameters of a weak learner."""
 
     def __init__(self) -> None:
         """A learner without parameters."""
 
     def check(self) -> None:
         """ValueError where a parameter is not allowed."""
+        check_parameters(self)
+
+
+class PrecomputedVotes(Learner):
+    """Learner i votes the class code in numeric column i and learns nothing.
+
+    Appendix B.3 of Jung et al. 2017 builds weak learners of exactly known edge in this way; so do the tests.
+    """
+
+
+class WeakLearner(Learner):
+    """A weak learner of your own: the class holds its parameters, `make` gives the state that all of its kind share.
+
+    A state is a NamedTuple of arrays, the first axis of which is the learner. Its class has two methods in the subset
+    of Python that Numba compiles; they may not make arrays:
+
+    `predict_proba(self, i, x, p)` fills p with learner i's distribution over the labels, for the `Example` x.
+    `update(self, i, x, p, label, w)` lets learner i learn, with importance w > 0, that x has this label; p is what
+    `predict_proba` has just filled in.
+    """
 
     @classmethod
     def make(cls, learners: Sequence[Self], n_labels: int, n_numeric: int, categories: np.ndarray) -> Any:

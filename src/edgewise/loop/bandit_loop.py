@@ -29,7 +29,7 @@ import numpy as np
 
 from edgewise.kernels.compile import entry_point, inlined
 from edgewise.kernels.state import state
-from edgewise.learners.forest.layout import capacity_demand, enlarged, has_capacity
+from edgewise.learners.forest.capacity import capacity_demand, enlarged, has_capacity
 from edgewise.learners.forest.statistics import count_moments
 from edgewise.loop.extending import specialize
 from edgewise.loop.learning import learner_predict, learner_revisit, learner_update

@@ -29,10 +29,10 @@ import numpy as np
 
 from edgewise.kernels.compile import entry_point
 from edgewise.kernels.state import state
-from edgewise.learners.external_copies import ExternalBank
+from edgewise.learners.external import ExternalBank
+from edgewise.learners.linear import RidgeBank, process_ridge
 from edgewise.learners.regression_forest.growing import process_tree
 from edgewise.learners.regression_forest.layout import RegressionForest, enlarged
-from edgewise.learners.ridge import RidgeBank, process_ridge
 from edgewise.loop.online_loop import run_moments
 from edgewise.loop.pipeline import blocks
 from edgewise.theory.projections import Region, project

@@ -9,19 +9,32 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.learners.external import CLASSIFIER, REGRESSOR, ExternalLearner, RiverLearner, ScikitLearner, as_member
-from edgewise.learners.external_copies import LARGEST_SEED, ExternalBank
-from edgewise.learners.external_rows import RowReader
-from edgewise.learners.forest.budget import least_bytes, limited
+from edgewise.learners.external import (
+    CLASSIFIER,
+    LARGEST_SEED,
+    REGRESSOR,
+    ExternalBank,
+    ExternalLearner,
+    RiverLearner,
+    RowReader,
+    ScikitLearner,
+    as_member,
+)
+from edgewise.learners.forest.capacity import least_bytes, limited
 from edgewise.learners.forest.layout import Forest, make_forest
-from edgewise.learners.hoeffding_tree import HoeffdingTree, TreeParameters
+from edgewise.learners.hoeffding_tree import HoeffdingTree, RegressionTree, RegressionTreeParameters, TreeParameters
 from edgewise.learners.label_markov_chain import LabelMarkovChain, MarkovBank, make_markov
-from edgewise.learners.linear import BinaryRelevance, LinearBank, SoftmaxRegression, make_bank
-from edgewise.learners.precomputed_votes import PrecomputedVotes
+from edgewise.learners.linear import (
+    BinaryRelevance,
+    LinearBank,
+    RidgeBank,
+    RidgeRegression,
+    SoftmaxRegression,
+    make_bank,
+    make_ridge,
+)
 from edgewise.learners.regression_forest.layout import RegressionForest, make_regression_forest
-from edgewise.learners.regression_tree import RegressionTree, RegressionTreeParameters
-from edgewise.learners.ridge import RidgeBank, RidgeRegression, make_ridge
-from edgewise.learners.weak_learner import WeakLearner
+from edgewise.learners.weak_learner import PrecomputedVotes, WeakLearner
 from edgewise.loop import gradient_loop
 from edgewise.loop.custom_learners import custom_classes, make_states
 from edgewise.loop.gradient_loop import OBJECT, RIDGE, RowLearner

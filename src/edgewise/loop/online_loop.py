@@ -30,8 +30,8 @@ import numpy as np
 
 from edgewise.kernels.compile import entry_point, inlined, merged
 from edgewise.kernels.state import state
+from edgewise.learners.forest.capacity import capacity_demand, enlarged, has_capacity
 from edgewise.learners.forest.growing import restart
-from edgewise.learners.forest.layout import capacity_demand, enlarged, has_capacity
 from edgewise.learners.forest.statistics import count_moments
 from edgewise.learners.label_markov_chain import next_context
 from edgewise.loop.calibration import apply_temperature, learn_temperature

@@ -31,8 +31,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from edgewise.learners.external_copies import ExternalBank
-from edgewise.learners.forest.layout import Forest, capacity_demand, enlarged
+from edgewise.learners.external import ExternalBank
+from edgewise.learners.forest.capacity import capacity_demand, enlarged
+from edgewise.learners.forest.layout import Forest
 from edgewise.loop.state import EXTERNAL, FOR, Custom, Learners, LearnerStates, Workspace, make_workspace
 
 ChunkTask: TypeAlias = Generator[None, None, Any]

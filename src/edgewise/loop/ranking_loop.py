@@ -17,7 +17,7 @@ from collections.abc import Generator
 import numpy as np
 
 from edgewise.kernels.compile import entry_point
-from edgewise.learners.forest.layout import has_capacity
+from edgewise.learners.forest.capacity import has_capacity
 from edgewise.loop.calibration import calibrate, relevance
 from edgewise.loop.extending import specialize
 from edgewise.loop.learning import gather_ahead, label_set_update, learner_predict

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.kernels.state import state
-from edgewise.learners.external_copies import ExternalBank
+from edgewise.learners.external import ExternalBank
 from edgewise.learners.forest.layout import Forest
 from edgewise.learners.forest.splitting import SplitWorkspace, make_split_workspace
 from edgewise.learners.label_markov_chain import MarkovBank

@@ -32,8 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.kernels.state import state
-from edgewise.learners.hoeffding_tree import HoeffdingTree
-from edgewise.learners.ranges import LogUniform
+from edgewise.learners.hoeffding_tree import HoeffdingTree, LogUniform
 from edgewise.loop.rules.bin_bandit import run_binary_rounds
 from edgewise.loop.state import PROBABILITY
 from edgewise.models.stream_bandit import Exploration, StreamBandit

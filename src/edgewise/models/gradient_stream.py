@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from edgewise.data.targets import weight_array
+from edgewise.learners.hoeffding_tree import RegressionTree
+from edgewise.learners.linear import RidgeRegression, ridge_with_categories
 from edgewise.learners.regression_forest.layout import forest_with_categories, regression_structure
-from edgewise.learners.regression_tree import RegressionTree
-from edgewise.learners.ridge import RidgeRegression, ridge_with_categories
 from edgewise.loop.gradient_loop import (
     LEAST,
     PREDICTED,

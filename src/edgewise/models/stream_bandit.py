@@ -12,9 +12,8 @@ import numpy as np
 
 from edgewise.data.table import as_table
 from edgewise.data.targets import first_classes, known_classes, label_array, label_codes
-from edgewise.learners.hoeffding_tree import HoeffdingTree
+from edgewise.learners.hoeffding_tree import HoeffdingTree, LogUniform
 from edgewise.learners.label_markov_chain import LabelMarkovChain
-from edgewise.learners.ranges import LogUniform
 from edgewise.loop.bandit_loop import LEARNING, SCORING, VOTING, RoundRecord, make_record, play, run_rounds
 from edgewise.loop.decisions import Decision, Pending
 from edgewise.loop.inputs import RawRows, as_rows

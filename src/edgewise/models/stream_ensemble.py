@@ -9,9 +9,9 @@ import numpy as np
 
 from edgewise.data.targets import weight_array
 from edgewise.estimator import Estimator
-from edgewise.learners.forest.structure import structure
+from edgewise.learners.forest.layout import structure
 from edgewise.learners.hoeffding_tree import HoeffdingTree
-from edgewise.learners.precomputed_votes import PrecomputedVotes
+from edgewise.learners.weak_learner import PrecomputedVotes
 from edgewise.loop.inputs import Columns, as_rows, checked_columns, columns_of, encode
 from edgewise.loop.members import check_external
 from edgewise.loop.pipeline import BLOCKS_PER_THREAD, ChunkTask, blocks, n_threads, run_tasks
@@ -125,7 +125,7 @@ class StreamEnsemble(Saveable, Estimator):
         return np.concatenate([np.zeros(0, np.int64), *trees])
 
     def structure(self, learner: int, of_class: int = 0) -> tuple[Any, ...]:
-        """The tree of one learner as nested tuples: see `edgewise.learners.forest.structure`; columns are those of X.
+        """The tree of one learner as nested tuples: see `edgewise.learners.forest.layout`; columns are those of X.
 
         Parameters
         ----------

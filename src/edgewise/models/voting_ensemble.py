@@ -13,7 +13,7 @@ from edgewise.learners.forest.layout import with_categories
 from edgewise.learners.hoeffding_tree import HoeffdingTree
 from edgewise.learners.label_markov_chain import LabelMarkovChain
 from edgewise.learners.linear import SoftmaxRegression, bank_with_categories
-from edgewise.learners.precomputed_votes import PrecomputedVotes
+from edgewise.learners.weak_learner import PrecomputedVotes
 from edgewise.loop.calibration import make_temperature
 from edgewise.loop.custom_learners import states_with_categories
 from edgewise.loop.inputs import Columns

@@ -15,13 +15,11 @@ from typing import Any
 import numpy as np
 
 from edgewise.data.table import Feature, Table
-from edgewise.learners.hoeffding_tree import HoeffdingTree
+from edgewise.learners.hoeffding_tree import HoeffdingTree, RegressionTree
 from edgewise.learners.label_markov_chain import LabelMarkovChain
-from edgewise.learners.linear import SoftmaxRegression
+from edgewise.learners.linear import RidgeRegression, SoftmaxRegression
 from edgewise.learners.products import first_inputs, pairs_of_columns
 from edgewise.learners.regression_forest.layout import ROOM
-from edgewise.learners.regression_tree import RegressionTree
-from edgewise.learners.ridge import RidgeRegression
 from edgewise.loop.bandit_loop import RoundRecord, make_record
 from edgewise.loop.decisions import Decision, Pending
 from edgewise.loop.inputs import Columns

@@ -15,12 +15,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from edgewise.data.targets import weight_array
-from edgewise.learners.hoeffding_tree import HoeffdingTree
+from edgewise.learners.hoeffding_tree import HoeffdingTree, RegressionTree
 from edgewise.learners.label_markov_chain import LabelMarkovChain
-from edgewise.learners.linear import SoftmaxRegression
-from edgewise.learners.precomputed_votes import PrecomputedVotes
-from edgewise.learners.regression_tree import RegressionTree
-from edgewise.learners.ridge import RidgeRegression
+from edgewise.learners.linear import RidgeRegression, SoftmaxRegression
+from edgewise.learners.weak_learner import PrecomputedVotes
 from edgewise.models.stream_ensemble import Rows
 from edgewise.river.features import Column, Features, plain
 from edgewise.river.late import add_categories, add_columns

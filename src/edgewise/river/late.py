@@ -24,15 +24,14 @@ from typing import Any
 
 import numpy as np
 
+from edgewise.learners.forest.capacity import capacity_demand, enlarged
 from edgewise.learners.forest.layout import (
     GROWING,
     LEAF,
     LEAVES,
     NODES,
     Forest,
-    capacity_demand,
     column_lists,
-    enlarged,
     nodes_below,
     slot_offsets,
     statistics_width,
@@ -40,15 +39,12 @@ from edgewise.learners.forest.layout import (
     with_features,
     with_gaps,
 )
-from edgewise.learners.hoeffding_tree import HoeffdingTree
+from edgewise.learners.hoeffding_tree import HoeffdingTree, RegressionTree, feature_subsets
 from edgewise.learners.label_markov_chain import MarkovBank
-from edgewise.learners.linear import LinearBank, bank_with_categories, input_offsets
+from edgewise.learners.linear import LinearBank, RidgeBank, bank_with_categories, input_offsets, ridge_with_categories
 from edgewise.learners.newton import newton_with_inputs
 from edgewise.learners.products import products_with_columns
-from edgewise.learners.ranges import feature_subsets
 from edgewise.learners.regression_forest.layout import SQUARES, SUMS, forest_with_categories
-from edgewise.learners.regression_tree import RegressionTree
-from edgewise.learners.ridge import RidgeBank, ridge_with_categories
 from edgewise.loop.gradient_loop import ROUNDS, GradientEnsemble, Progress
 from edgewise.loop.inputs import Columns
 from edgewise.loop.state import GROUP, Ensemble

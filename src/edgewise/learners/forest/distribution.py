@@ -1,4 +1,4 @@
-"""What a leaf says of an example: class shares, naive Bayes, or the better of the two so far."""
+"""What a leaf predicts for an example: class shares, naive Bayes, or the better of the two so far."""
 
 from __future__ import annotations
 
@@ -72,25 +72,25 @@ def next_seen(rows, r):
 
 
 @inlined
-def nominal_likelihoods(forest, leaf, slots, told, weighed, likelihoods, shares, scalings):
+def nominal_likelihoods(forest, leaf, slots, n_present, weighed, likelihoods, shares, scalings):
     """Fill `likelihoods` with the probability of all codes under every class, up to a common factor.
 
-    `slots` are those of the `told` codes that are there, and of their features' sums. `weighed`: times the weight of
-    the class. Without that, nothing is filled in where there are no codes; whether it was is returned.
+    `slots` are those of the `n_present` codes that are not missing, and of their features' sums. `weighed`: times the
+    weight of the class. Without that, nothing is filled in where there are no codes; whether it was is returned.
 
     A code's probability is an m-estimate (Cestnik 1990) with m = 1: (n_vc + n_v/n) / (n_c + 1), shrunk towards its
     share in the leaf. It is never 0 or 1, so no count can erase a class or make it certain. A code that the leaf never
-    saw says nothing. Where every example of the leaf showed every feature, n and n_c do not change from feature to
+    saw is left out. Where every example of the leaf showed every feature, n and n_c do not change from feature to
     feature and are divided by once.
     """
-    if told == 0 and not weighed:
+    if n_present == 0 and not weighed:
         return False
     rows, code_totals, weights = forest.row[leaf], forest.code_totals[leaf], forest.class_weight[leaf]
-    whole = told > 0 and not forest.has_missing[leaf] and forest.complete_sum[leaf] > 0.0
+    whole = n_present > 0 and not forest.has_missing[leaf] and forest.complete_sum[leaf] > 0.0
     tiny = not whole
     if whole:
         inverse = 1.0 / forest.complete_sum[leaf]
-        for j in range(told):
+        for j in range(n_present):
             shares[j] = code_totals[slots[0, j]] * inverse  # 0 for a code never seen, which makes all products 0
         a = next_seen(rows, 0)
         while a < rows.size:  # by two classes: they share the look for slots and shares
@@ -100,12 +100,12 @@ def nominal_likelihoods(forest, leaf, slots, told, weighed, likelihoods, shares,
             of_a, of_b = forest.counts[row_a], forest.counts[row_b]
             inverse_a, inverse_b = 1.0 / (forest.complete[row_a] + 1.0), 1.0 / (forest.complete[row_b] + 1.0)
             product_a, product_b = (weights[a], weights[b]) if weighed else (1.0, 1.0)
-            if told % 2 == 1:
+            if n_present % 2 == 1:
                 product_a *= (of_a[slots[0, 0]] + shares[0]) * inverse_a
                 product_b *= (of_b[slots[0, 0]] + shares[0]) * inverse_b
             inverse_a *= inverse_a
             inverse_b *= inverse_b
-            for j in range(told % 2, told, 2):  # and by two features: fewer products wait for each other
+            for j in range(n_present % 2, n_present, 2):  # and by two features: fewer products wait for each other
                 u, v = slots[0, j], slots[0, j + 1]
                 product_a *= (of_a[u] + shares[j]) * (of_a[v] + shares[j + 1]) * inverse_a
                 product_b *= (of_b[u] + shares[j]) * (of_b[v] + shares[j + 1]) * inverse_b
@@ -113,19 +113,19 @@ def nominal_likelihoods(forest, leaf, slots, told, weighed, likelihoods, shares,
             tiny |= (product_a < PRODUCT_BOTTOM) | (product_b < PRODUCT_BOTTOM)
             a = next_seen(rows, b + 1)
     if tiny:
-        scaled_likelihoods(forest, leaf, weighed, whole, told, likelihoods, slots, shares, scalings)
+        scaled_likelihoods(forest, leaf, weighed, whole, n_present, likelihoods, slots, shares, scalings)
     return True
 
 
 @noinline
-def scaled_likelihoods(forest, leaf, weighed, whole, told, likelihoods, slots, shares, scalings):
+def scaled_likelihoods(forest, leaf, weighed, whole, n_present, likelihoods, slots, shares, scalings):
     """What `nominal_likelihoods` does one feature after the other: products that grow too small are scaled up.
 
     Classes that needed this more often than others are scaled down at the end.
     """
     rows, code_totals = forest.row[leaf], forest.code_totals[leaf]
     if not whole:
-        for j in range(told):
+        for j in range(n_present):
             seen = forest.complete_sum[leaf] + code_totals[slots[1, j]]
             shares[j] = code_totals[slots[0, j]] / seen if seen > 0.0 else 0.0
     scaled = False
@@ -134,7 +134,7 @@ def scaled_likelihoods(forest, leaf, weighed, whole, told, likelihoods, slots, s
         if rows[r] >= 0 and (not whole or likelihoods[r] < PRODUCT_BOTTOM):
             product = forest.class_weight[leaf, r] if weighed else 1.0
             inverse = 1.0 / (forest.complete[rows[r]] + 1.0)
-            for j in range(told):
+            for j in range(n_present):
                 if shares[j] > 0.0:
                     if not whole:
                         inverse = 1.0 / (shown(forest, rows[r], slots[1, j]) + 1.0)
@@ -161,18 +161,18 @@ def same_scale(rows, likelihoods, scalings):
 
 
 @inlined
-def with_ratio(said, ratio, other):
-    """said + log(ratio), or another number on the same side of `other`: 1 - 1/ratio <= log(ratio) <= ratio - 1."""
-    slack = CLEAR * (1.0 + abs(said) + abs(other))
-    above = said + (ratio - 1.0)
+def with_ratio(log_share, ratio, other):
+    """log_share + log(ratio), or another number on the same side of `other`: 1 - 1/ratio <= log(ratio) <= ratio - 1."""
+    slack = CLEAR * (1.0 + abs(log_share) + abs(other))
+    above = log_share + (ratio - 1.0)
     if above < other - slack:
         return above
-    below = said + (1.0 - 1.0 / ratio)
-    return below if below > other + slack else said + math.log(ratio)
+    below = log_share + (1.0 - 1.0 / ratio)
+    return below if below > other + slack else log_share + math.log(ratio)
 
 
 @merged
-def leaf_labels(forest, tree, leaf, x, slots, m, told, complete, in_full, evidence, shares, scalings):
+def leaf_labels(forest, tree, leaf, x, slots, m, n_present, complete, in_full, evidence, shares, scalings):
     """The labels that majority and naive Bayes name, and by which of them the leaf goes (MIXED: by both).
 
     `in_full` leaves every class's share times its likelihood in `evidence`, for `leaf_probabilities`: its logarithm
@@ -185,24 +185,24 @@ def leaf_labels(forest, tree, leaf, x, slots, m, told, complete, in_full, eviden
     if mode == MAJORITY or forest.n_rows[leaf] == 0:
         return majority, majority, MAJORITY
     rows = forest.row[leaf]
-    likely = nominal_likelihoods(forest, leaf, slots, told, m == 0, evidence, shares, scalings)
+    likely = nominal_likelihoods(forest, leaf, slots, n_present, m == 0, evidence, shares, scalings)
     if m > 0:
         # likelihoods are taken relative to the first, whose logarithm is 0; equal ones stay equal
         first, other = 0.0, 0.0
         for r in range(weights.size):
             if rows[r] >= 0:
                 row = rows[r]
-                said = numeric_evidence(forest.gauss[row], forest.constant[row], weights[r], x, m, complete)
+                log_share = numeric_evidence(forest.gauss[row], forest.constant[row], weights[r], x, m, complete)
                 if likely and first > 0.0:
                     ratio = max(evidence[r], LEAST_LIKELIHOOD) / first
                     if in_full or mode == MIXED or forest.n_rows[leaf] > 2:
-                        said += math.log(ratio)
+                        log_share += math.log(ratio)
                     else:
-                        said = with_ratio(said, ratio, other)
+                        log_share = with_ratio(log_share, ratio, other)
                 elif likely:
                     first = max(evidence[r], LEAST_LIKELIHOOD)
-                    other = said
-                evidence[r] = said
+                    other = log_share
+                evidence[r] = log_share
     bayes = -1
     most = 0.0
     for r in range(weights.size):

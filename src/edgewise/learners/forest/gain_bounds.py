@@ -1,4 +1,4 @@
-"""What a split gains, guessed within a proven error: most splits can be dismissed without a logarithm.
+"""What a split gains, within a proven error: most splits can be dismissed without a logarithm.
 
 With h(p) = p ln p + (1 - p) ln(1 - p), a class of weight w cut into shares p and 1 - p has f(wp) + f(w - wp) =
 f(w) + w h(p), f(x) = x ln x. So n times the gain of two branches (`merits`) is
@@ -11,7 +11,7 @@ LIMIT, and what they are there beyond it; so many terms that eight features at o
 logarithm the exponent of two is exact, and a polynomial of the fraction does for the rest. For shares of codes, h is
 interpolated linearly in steps of s, which errs by at most max|h''| s^2/8. In nats, as a share of n:
 
-| guessed | how | error |
+| estimated | how | error |
 |---|---|---|
 | Phi(z) | 10 terms up to 4.6; beyond, 2.1e-6 is left | 9.9e-6 |
 | h(Phi(z)) | 10 terms up to 4.6; beyond, 2.9e-5 is left | 4.7e-5 |
@@ -68,7 +68,7 @@ NUMERIC_ERROR = CUT_ERROR + 4.606 * SHARE_ERROR + LOG_ERROR + ROUNDING
 NOMINAL_ERROR = CODE_ERROR + STEP_ERROR + ROUNDING
 # Branches with less than this are too light, whatever the error of their share; with more than that they are not.
 TOO_LIGHT, NOT_LIGHT = LEAST_BRANCH - 2.0 * SHARE_ERROR, LEAST_BRANCH + 2.0 * SHARE_ERROR
-LEAST_VARIANCE = 1e-300  # below, its reciprocal may be infinite: no guess is made
+LEAST_VARIANCE = 1e-300  # below, its reciprocal may be infinite: nothing is estimated
 
 NO_CANDIDATE = -1.0  # below every merit
 
@@ -140,7 +140,7 @@ def place_cuts(work, j):
 
 @inlined
 def cut_class(row, work, j):
-    """Add what each threshold cuts off a class: the weight below, and w h(p). Gives 1 for features it cannot say it of.
+    """Add what each threshold cuts off a class: the weight below, and w h(p). Gives 1 where that is unknown.
 
     All or nothing is below a threshold outside the range that the class has shown (`merits.weight_below`): that counts
     as LIMIT deviations.
@@ -165,9 +165,9 @@ def cut_class(row, work, j):
 
 @noinline
 def bound_numeric_gains(gauss, work, n, m, unit):
-    """Fill room.guesses with what each threshold of each feature may gain at most, in units of `unit`.
+    """Fill work.guesses with what each threshold of each feature may gain at most, in units of `unit`.
 
-    NO_CANDIDATE where a branch is too light. room.least and room.most are those of all thresholds of a feature.
+    NO_CANDIDATE where a branch is too light. work.least and work.most are those of all thresholds of a feature.
     """
     for j in range(0, m, BROAD):
         place_cuts(work, j)

@@ -1,14 +1,13 @@
 """Routing an example to its leaf, learning it there, and splitting the leaf.
 
-Children inherit their share of the class weights; in a warm-started tree also of all statistics (`inheriting`). Under a
-budget of bytes the leaves that promise least keep no statistics (`deactivation`).
+Children inherit their share of the class weights; in a warm-started tree also of all statistics (`statistics`). Under a
+budget of bytes the leaves that promise least keep no statistics (`capacity`).
 """
 
 from __future__ import annotations
 
 from edgewise.kernels.compile import entry_point, inlined, merged, noinline
-from edgewise.learners.forest.deactivation import free_rows_of_least_promise, reactivate, release_rows
-from edgewise.learners.forest.inheriting import cut_above, cut_below, drop_code, give, keep_code, sum_up_classes
+from edgewise.learners.forest.capacity import free_rows_of_least_promise, reactivate, release_rows
 from edgewise.learners.forest.layout import (
     ADAPTIVE,
     BINARY,
@@ -30,11 +29,17 @@ from edgewise.learners.forest.layout import (
 from edgewise.learners.forest.merits import weight_below
 from edgewise.learners.forest.splitting import best_split
 from edgewise.learners.forest.statistics import (
+    cut_above,
+    cut_below,
+    drop_code,
     forget,
+    give,
+    keep_code,
     log_density,
     new_row,
     refresh_precision,
     shown,
+    sum_up_classes,
     update_counts,
     update_density,
     update_gauss,
@@ -62,7 +67,7 @@ def next_node(forest, node, x, codes):
 
 @inlined
 def find_leaf(forest, tree, x, codes):
-    """The node of the leaf that speaks for an example, and from where the one that learns it is looked for.
+    """The node of the leaf that predicts an example, and from where the one that learns it is looked for.
 
     That is the leaf itself, or the first split on the way that has no child for the example's code.
     """
@@ -101,8 +106,7 @@ def new_leaf(forest, tree):
     leaf = forest.free_leaves[forest.used[LEAVES]]
     forest.kind[node] = LEAF
     forest.child[node] = leaf
-    for r in range(forest.row.shape[1]):
-        forest.class_weight[leaf, r] = 0.0
+    forest.class_weight[leaf] = 0.0
     forest.majority[leaf] = 0
     forget(forest, leaf)
     forest.examples[leaf] = 0
@@ -111,11 +115,10 @@ def new_leaf(forest, tree):
 
 @inlined
 def new_links(forest, width):
-    """Room for the children of a multiway split, none yet."""
+    """The first of so many links for the children of a multiway split, none yet."""
     first = forest.used[LINKS]
     forest.used[LINKS] += width
-    for v in range(width):
-        forest.links[first + v] = -1
+    forest.links[first : first + width] = -1
     return first
 
 
@@ -137,16 +140,16 @@ def add_branch(forest, tree, node, code):
 
 @merged
 def learn(
-    forest, tree, voted_from, reached, majority, bayes, x, codes, slots, m, c, told, label, w, means, variances, work
+    forest, tree, voted, reached, majority, bayes, x, codes, slots, m, c, n_present, label, w, means, variances, work
 ):
     """Tree learns (x, label) with weight w > 0.
 
-    `voted_from` and `reached` are what `find_leaf` gave when the tree spoke, `majority` and `bayes` the labels that the
+    `voted` and `reached` are what `find_leaf` gave when the tree predicted, `majority` and `bayes` the labels that the
     leaf's two predictors named.
     """
     node = learning_leaf(forest, tree, reached, x, codes)
     leaf = index(forest.child[node])
-    if forest.mode[tree] == ADAPTIVE and node == voted_from:
+    if forest.mode[tree] == ADAPTIVE and node == voted:
         if majority == label:
             forest.leaf_counters[leaf, RIGHT_MAJORITY] += w
         if bayes == label:
@@ -174,7 +177,7 @@ def learn(
             forest.gauss[row], x, w, forest.numeric[tree], means, variances, m, forest.class_weight[leaf, label]
         )
     if c > 0:
-        update_counts(forest, leaf, row, slots, c, told, w)
+        update_counts(forest, leaf, row, slots, c, n_present, w)
     if (
         forest.leaf_counters[leaf, PENDING] >= forest.grace[tree]
         and forest.examples[leaf] >= 2
@@ -201,7 +204,7 @@ def attempt_split(forest, tree, node, leaf, m, c, means, variances, work):
 
 @noinline
 def restart(forest, tree):
-    """Let a tree begin anew as a single leaf. Its other nodes stay unused until `layout.compact` takes them out.
+    """Let a tree begin anew as a single leaf. Its other nodes stay unused until `capacity.compact` takes them out.
 
     Nodes still to be visited form a list through their `fallback`, which nobody needs any more.
     """
@@ -276,14 +279,7 @@ def split_numeric(forest, tree, node, j, threshold, m, means, variances):
             if heir >= 0:
                 cut_below(forest.gauss[row], forest.gauss[heir], j, threshold, weight - under)
                 refresh(forest, tree, heir, weight - under, m, means, variances)
-    sum_up_classes(forest, tree, forest.child[left])
-    sum_up_classes(forest, tree, forest.child[right])
-    forest.kind[node] = NUMERIC
-    forest.feature[node] = j
-    forest.threshold[node] = threshold
-    forest.child[node] = left
-    forest.fallback[node] = left if below >= above else right
-    release(forest, tree, leaf)
+    finish_two_way(forest, tree, node, NUMERIC, j, threshold, left, right, below >= above)
 
 
 @noinline
@@ -309,13 +305,20 @@ def split_binary(forest, tree, node, j, code, m, means, variances):
             if heir >= 0:
                 drop_code(forest, row, heir, first_slot, last, code, weight - of_code)
                 refresh(forest, tree, heir, weight - of_code, m, means, variances)
-    sum_up_classes(forest, tree, forest.child[equal])
-    sum_up_classes(forest, tree, forest.child[rest])
-    forest.kind[node] = BINARY
+    finish_two_way(forest, tree, node, BINARY, j, code, equal, rest, inside >= outside)
+
+
+@inlined
+def finish_two_way(forest, tree, node, kind, j, cut, first, second, to_first):
+    """Turn a leaf into a split of feature j into two children; missing values go `to_first` or not."""
+    leaf = forest.child[node]
+    sum_up_classes(forest, tree, forest.child[first])
+    sum_up_classes(forest, tree, forest.child[second])
+    forest.kind[node] = kind
     forest.feature[node] = j
-    forest.threshold[node] = code
-    forest.child[node] = equal
-    forest.fallback[node] = equal if inside >= outside else rest
+    forest.threshold[node] = cut
+    forest.child[node] = first
+    forest.fallback[node] = first if to_first else second
     release(forest, tree, leaf)
 
 

@@ -1,19 +1,16 @@
-"""The arrays of a forest, how they are made, and how they grow.
+"""The arrays of a forest, how they are made, and how more columns and categories fit in.
 
-Nodes, leaves and statistics rows of all trees live in shared pools. A row holds what one leaf knows of one class, and
-exists only once that leaf has seen that class. Slots of split leaves are reused. Pools grow in place, outside the
-kernels: a kernel stops before an example for which there may be no room, and is called again with larger pools. Under a
-budget of bytes (`budget`) every tree has a limit of nodes and of rows, and no pool grows beyond what all limits allow.
+Nodes, leaves and statistics rows of all trees live in shared pools. A row holds what one leaf has counted of one
+class, and exists only once that leaf has seen that class. Slots of split leaves are reused; `capacity` enlarges pools.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.kernels.compile import inlined
 from edgewise.kernels.simd import round_up_4
 from edgewise.kernels.state import state
 
@@ -31,8 +28,6 @@ SEEN, PENDING, RIGHT_MAJORITY, RIGHT_BAYES = 0, 1, 2, 3
 
 NO_LIMIT = np.iinfo(np.int64).max
 DEACTIVATED = -1  # Forest.examples of a leaf that keeps no statistics
-# Bytes up to which a pool doubles; larger ones grow by an eighth, so that at most a ninth of a forest is unused room.
-SMALL_POOL = 1 << 20
 
 
 @state
@@ -49,7 +44,7 @@ class Forest(NamedTuple):
     tie: np.ndarray  # [n] bound below which a split is made although the gap is smaller
     numeric: np.ndarray  # [n, m] columns of the numeric part that tree n uses, -1 after the last
     nominal: np.ndarray  # [n, c] columns of the nominal part, -1 after the last
-    categories: np.ndarray  # [columns] number of codes there is room for, per nominal column
+    categories: np.ndarray  # [columns] number of codes that have slots, per nominal column
     # [n, c + 1] first slot of each nominal feature in `counts`: one for each code, and a last one for their sum
     offset: np.ndarray
     # limits under a budget of bytes; `node_limit` is never above `max_nodes`
@@ -74,11 +69,13 @@ class Forest(NamedTuple):
     code_totals: np.ndarray  # [leaves, V] counts over all classes: the sum of the leaf's rows of `counts`
     has_missing: np.ndarray  # [leaves] whether there is a sum among them that is not 0
     complete_sum: np.ndarray  # [leaves] `complete` over all classes, added up as examples came
-    examples: np.ndarray  # [leaves] learned since the leaf was made or woke, or ASLEEP
+    examples: np.ndarray  # [leaves] learned since the leaf was made or reactivated, or DEACTIVATED
     n_rows: np.ndarray  # [leaves] classes seen since the leaf was made
     # statistics rows
     gauss: np.ndarray  # [rows, 6, m in fours]; beyond a tree's features, the rest of a four is of no meaning
-    constant: np.ndarray  # [rows] log(class weight) + sum of log(precision)/2, for naive Bayes; 0 where MAJORITY speaks
+    constant: (
+        np.ndarray
+    )  # [rows] log(class weight) + sum of log(precision)/2, for naive Bayes; 0 where MAJORITY predicts
     counts: np.ndarray  # [rows, V] counts of codes; the sum of a feature leaves out examples that lacked no code
     complete: np.ndarray  # [rows] weight of the examples that lacked no code
     # running moments of every numeric column: count, mean, sum of squares
@@ -87,24 +84,19 @@ class Forest(NamedTuple):
     free_leaves: np.ndarray
     free_rows: np.ndarray
     used: np.ndarray  # [4] nodes, links, free leaves left, free rows left
-    places: np.ndarray  # [2, .] scratch under a budget: room for the nodes of any one tree, twice
+    places: np.ndarray  # [2, .] workspace under a budget: for the nodes of any one tree, twice
+
+
+def _fields(first: str, last: str) -> tuple[str, ...]:
+    """The names of the fields of a forest from one to another."""
+    return Forest._fields[Forest._fields.index(first) : Forest._fields.index(last) + 1]
 
 
 GROWING = {
-    NODES: ("kind", "feature", "threshold", "child", "width", "fallback"),
+    NODES: _fields("kind", "fallback"),
     LINKS: ("links",),
-    LEAVES: (
-        "class_weight",
-        "majority",
-        "row",
-        "leaf_counters",
-        "code_totals",
-        "has_missing",
-        "complete_sum",
-        "examples",
-        "n_rows",
-    ),
-    ROWS: ("gauss", "constant", "counts", "complete"),
+    LEAVES: _fields("class_weight", "n_rows"),
+    ROWS: _fields("gauss", "complete"),
 }
 FREE = {LEAVES: "free_leaves", ROWS: "free_rows"}
 
@@ -197,12 +189,12 @@ def sum_slots(forest: Forest, tree: int) -> np.ndarray:
 
 
 def statistics_width(numeric: np.ndarray) -> int:
-    """Room that a statistics row has for numeric features: Boolean [trees, columns] says which a tree may use."""
+    """Numeric features that a statistics row can hold; `numeric` is Boolean [trees, columns], those a tree may use."""
     return round_up_4(int(numeric.sum(axis=1).max(initial=0))) or 1
 
 
 def with_width(gauss: np.ndarray, width: int) -> np.ndarray:
-    """Statistics with room for as many numeric features, and not less than they had; new ones are as in a new row."""
+    """Statistics for so many numeric features, and not less than they had; new ones are as in a new row."""
     wider = np.zeros((*gauss.shape[:2], max(width, gauss.shape[2])))
     wider[:, LOW], wider[:, HIGH] = np.inf, -np.inf
     wider[:, :, : gauss.shape[2]] = gauss
@@ -210,7 +202,7 @@ def with_width(gauss: np.ndarray, width: int) -> np.ndarray:
 
 
 def with_features(forest: Forest, width: int) -> Forest:
-    """The forest with room for as many numeric features; those that trees are about to get are as in a new row."""
+    """The forest with statistics for more numeric features; those that trees are about to get are as in a new row."""
     gauss = with_width(forest.gauss, width)
     for tree in range(forest.root.size):
         rows, known = statistics_of(forest, leaves_of(forest, tree)), int((forest.numeric[tree] >= 0).sum())
@@ -219,165 +211,43 @@ def with_features(forest: Forest, width: int) -> Forest:
     return forest._replace(gauss=gauss)
 
 
-def capacity_demand(*forests: Forest) -> np.ndarray:
-    """Nodes, links, leaves and rows that one tree may take when it learns one example."""
-    branches = 2
-    if not two_way(forests):
-        branches = max(branches, *(int(forest.categories.max(initial=0)) for forest in forests))
-    rows = 1 + (branches * forests[0].row.shape[1] if any(forest.warm.any() for forest in forests) else 0)
-    return np.array([branches + 1, 2 * branches, branches + 1, rows], np.int64)
-
-
-def two_way(forests: Sequence[Forest]) -> bool:
-    """Whether no tree makes splits of more than two branches."""
-    return all(bool(forest.binary.all()) for forest in forests)
-
-
-@inlined
-def has_capacity(forest, trees, demand):
-    """Whether `trees` trees may each learn an example in the pools as they are."""
-    return (
-        forest.used[NODES] + trees * demand[NODES] <= forest.kind.size
-        and forest.used[LINKS] + trees * demand[LINKS] <= forest.links.size
-        and forest.used[LEAVES] >= trees * demand[LEAVES]
-        and forest.used[ROWS] >= trees * demand[ROWS]
-    )
-
-
-def most_held(forests: Sequence[Forest], node_limit: np.ndarray, row_limit: np.ndarray) -> np.ndarray:
-    """[n, 4] nodes, links, leaves and rows that trees of these limits hold at most, while they learn an example.
-
-    Two-way splits alone make a tree of one more leaf than splits. A multiway split has two branches or more, and as
-    many links as its column has categories.
-    """
-    held = np.zeros((node_limit.size, 4), np.int64)
-    held[:, NODES], held[:, LEAVES], held[:, ROWS] = node_limit, (node_limit + 1) // 2, row_limit
-    if not two_way(forests) and forests[0].categories.size:
-        held[:, LEAVES] = node_limit
-        held[:, LINKS] = node_limit * max(int(forest.categories.max()) for forest in forests) // 2
-    return held + capacity_demand(*forests)
-
-
-def live_nodes(forest: Forest) -> np.ndarray:
-    """The nodes of all trees, in increasing order."""
-    found = level = forest.root
-    while level.size:
-        splits = level[forest.kind[level] != LEAF]
-        two = splits[forest.kind[splits] != MULTIWAY]
-        first, width = (part[splits[forest.kind[splits] == MULTIWAY]] for part in (forest.child, forest.width))
-        linked = forest.links[ranges(first, width)]
-        level = np.concatenate([forest.child[two], forest.child[two] + 1, linked[linked >= 0]])
-        found = np.concatenate([found, level])
-    return np.sort(found)
-
-
 def ranges(first: np.ndarray, width: np.ndarray) -> np.ndarray:
     """first[0], first[0] + 1, ..., first[1], ...: as many of each as its width."""
     behind = np.cumsum(width) - width
     return np.repeat(first - behind, width) + np.arange(int(width.sum()))
 
 
-def compact(forest: Forest) -> None:
-    """Take out the nodes and links of trees that began anew; the rest keeps its order, so two-way children stay side
-    by side."""
-    order = live_nodes(forest)
-    place = np.full(forest.kind.size, -1, np.int32)
-    place[order] = np.arange(order.size)
-    kind, first, width, fallback = (part[order] for part in (forest.kind, forest.child, forest.width, forest.fallback))
-    many = kind == MULTIWAY
-    linked = forest.links[ranges(first[many], width[many])]
-    first[many] = np.cumsum(width[many]) - width[many]
-    two = (kind == NUMERIC) | (kind == BINARY)
-    first[two] = place[first[two]]
-    fallback[kind != LEAF] = place[fallback[kind != LEAF]]
-    moved = {"kind": kind, "child": first, "width": width, "fallback": fallback}
-    for field in GROWING[NODES]:
-        array = getattr(forest, field)
-        array[: order.size] = moved[field] if field in moved else array[order]
-    forest.links[: linked.size] = np.where(linked >= 0, place[linked], -1)
-    forest.used[NODES], forest.used[LINKS] = order.size, linked.size
-    forest.root[:] = place[forest.root]
+def more_categories(forest: Any, categories: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Codes of each nominal column that a forest of either kind gets slots for, and its new `slot_offsets`."""
+    wider = np.maximum(forest.categories, np.where(categories > forest.categories, 2 * categories, 0))
+    nominal = np.zeros((forest.root.size, wider.size), bool)
+    for tree, columns in enumerate(forest.nominal):
+        nominal[tree, columns[columns >= 0]] = True
+    return wider, slot_offsets(nominal, wider)
 
 
-def lengthened(array: np.ndarray, size: int) -> np.ndarray:
-    """The array with zeros at its end.
-
-    In place where the array owns its memory: for large ones the system then moves no byte, and a model never takes the
-    double of its size while it grows. Nobody else may look at an array of a state while it learns.
-    """
-    shape = (size, *array.shape[1:])
-    if array.flags.owndata:
-        array.resize(shape, refcheck=False)
-        return array
-    longer = np.zeros(shape, array.dtype)
-    longer[: len(array)] = array
-    return longer
-
-
-def larger(size: int, wanted: int, n_bytes: int) -> int:
-    """The next size of a pool that takes `n_bytes` and must have room for `wanted` more."""
-    return size + max(wanted, size if n_bytes <= SMALL_POOL else size // 8)
-
-
-def with_free_slots(slots: np.ndarray, free: int, room: int) -> tuple[np.ndarray, int]:
-    """The list of a pool's free slots, and their number, once the pool has room for more; new ones are taken last."""
-    more = room - slots.size
-    slots = lengthened(slots, room)
-    slots[more : more + free] = slots[:free].copy()
-    slots[:more] = np.arange(room - 1, room - 1 - more, -1)
-    return slots, more + free
-
-
-def enlarged(forest: Forest, trees: int, demand: np.ndarray) -> Forest:
-    """The forest with more room in each pool that `has_capacity` finds too small, and no unused nodes in between."""
-    limited = forest.row_limit.min() < NO_LIMIT
-    most = most_held([forest], forest.node_limit, forest.row_limit).sum(axis=0) if limited else None
-    live, wanted = int(forest.n_nodes.sum()), trees * demand
-    full = most is not None and bool((forest.used + wanted > most)[[NODES, LINKS]].any())
-    if forest.used[NODES] > (live if full else 2 * live):
-        compact(forest)
-    changes: dict[str, np.ndarray] = {}
-    for pool, fields in GROWING.items():
-        size = len(getattr(forest, fields[0]))
-        free = int(forest.used[pool]) if pool in FREE else size - int(forest.used[pool])
-        if free >= wanted[pool]:
-            continue
-        n_bytes = sum(getattr(forest, field).nbytes for field in fields)
-        room = larger(size, int(wanted[pool]), n_bytes)
-        if most is not None:
-            room = max(min(room, int(most[pool])), size - free + int(wanted[pool]))
-        for field in reversed(fields):  # the first one last: others are as long as it says, whatever interrupts this
-            changes[field] = lengthened(getattr(forest, field), room)
-        if pool in FREE:
-            name = FREE[pool]
-            changes[name], forest.used[pool] = with_free_slots(getattr(forest, name), free, room)
-        if pool == NODES and most is not None:
-            # a tree may be above its limit where room for categories or labels came late
-            largest = max(int(forest.node_limit.max()), int(forest.n_nodes.max()))
-            changes["places"] = np.zeros((2, min(room, largest)), np.int32)
-    return forest._replace(**changes)
+def moved_slots(forest: Any, tree: int, offset: np.ndarray) -> np.ndarray:
+    """The slots of a tree's codes and of their sums, and where they are with new `slot_offsets`."""
+    places: tuple[list[int], list[int]] = [], []
+    for j, column in enumerate(forest.nominal[tree]):
+        if column >= 0:
+            for slots, first in zip(places, (forest.offset[tree], offset[tree]), strict=True):
+                slots += [*range(first[j], first[j] + forest.categories[column]), first[j + 1] - 1]
+    return np.array(places, np.int64)
 
 
 def with_categories(forest: Forest, categories: np.ndarray) -> Forest:
-    """The forest with room for more codes per nominal column; what it has counted moves to the new slots."""
-    room = np.maximum(forest.categories, np.where(categories > forest.categories, 2 * categories, 0))
-    nominal = np.zeros((forest.root.size, room.size), bool)
-    for tree, columns in enumerate(forest.nominal):
-        nominal[tree, columns[columns >= 0]] = True
-    offset = slot_offsets(nominal, room)
+    """The forest with slots for more codes per nominal column; what it has counted moves to the new slots."""
+    wider, offset = more_categories(forest, categories)
     width = int(offset[:, -1].max())
     counts, code_totals = np.zeros((len(forest.counts), width)), np.zeros((len(forest.code_totals), width))
     for tree in range(forest.root.size):
         leaves = leaves_of(forest, tree)
         rows = statistics_of(forest, leaves)
-        for j, column in enumerate(forest.nominal[tree]):
-            if column >= 0:
-                old, new, size = forest.offset[tree, j], offset[tree, j], forest.categories[column]
-                last, new_last = forest.offset[tree, j + 1] - 1, offset[tree, j + 1] - 1
-                for before, after, held in ((forest.counts, counts, rows), (forest.code_totals, code_totals, leaves)):
-                    after[held, new : new + size] = before[held, old : old + size]
-                    after[held, new_last] = before[held, last]
-    return forest._replace(categories=room, offset=offset, counts=counts, code_totals=code_totals)
+        old, new = moved_slots(forest, tree, offset)
+        for before, after, held in ((forest.counts, counts, rows), (forest.code_totals, code_totals, np.array(leaves))):
+            after[np.ix_(held, new)] = before[np.ix_(held, old)]
+    return forest._replace(categories=wider, offset=offset, counts=counts, code_totals=code_totals)
 
 
 def with_gaps(forest: Forest) -> Forest:
@@ -422,3 +292,28 @@ def children(forest: Forest, node: int) -> list[int]:
     if forest.kind[node] != MULTIWAY:
         return [first, first + 1]
     return [int(child) for child in forest.links[first : first + forest.width[node]] if child >= 0]
+
+
+def structure(forest: Forest, tree: int) -> tuple[Any, ...]:
+    """("numeric", column, threshold, left, right), ("nominal", column, {code: child}), ("binary", column, code, equal,
+    rest) or ("leaf", class weights).
+
+    `column` counts the numeric and the nominal columns apart, from 0 each.
+    """
+
+    def of(node: int) -> tuple[Any, ...]:
+        first, j = int(forest.child[node]), forest.feature[node]
+        if forest.kind[node] == LEAF:
+            return ("leaf", forest.class_weight[first].tolist())
+        if forest.kind[node] == NUMERIC:
+            return ("numeric", int(forest.numeric[tree, j]), float(forest.threshold[node]), of(first), of(first + 1))
+        if forest.kind[node] == BINARY:
+            return ("binary", int(forest.nominal[tree, j]), int(forest.threshold[node]), of(first), of(first + 1))
+        links = forest.links[first : first + forest.width[node]]
+        return (
+            "nominal",
+            int(forest.nominal[tree, j]),
+            {code: of(int(child)) for code, child in enumerate(links) if child >= 0},
+        )
+
+    return of(int(forest.root[tree]))

@@ -1,7 +1,7 @@
 """The information gain of a split, exactly: Gaussians cut at a threshold, counts parted by code.
 
 With f(x) = x ln x, n times the gain is f(n) - sum_c f(n_c) - sum_b [f(n_b) - sum_c f(n_bc)] over classes c and branches
-b. Which splits are worth this arithmetic is for `gain_bounds` to say.
+b. Which splits are worth this arithmetic is found by `gain_bounds`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ import math
 
 from edgewise.kernels.compile import inlined
 from edgewise.learners.forest.layout import HIGH, LOW, MEAN, WEIGHT
-from edgewise.learners.forest.normal import normal_below
-from edgewise.learners.forest.statistics import deviation, shown
+from edgewise.learners.forest.statistics import deviation, normal_below, shown
 
 THRESHOLDS = 10  # candidates per numeric feature, evenly spaced inside the range seen, as in MOA
 LEAST_BRANCH = 0.01  # a split needs two branches with this share of the weight, as in MOA
@@ -42,7 +41,7 @@ def weight_below(gauss, j, threshold):
 def numeric_merit(gauss, work, n, j, mass, floor):
     """Best threshold of numeric feature j and its information gain in bits; gain 0 if there is no candidate.
 
-    Thresholds whose guess says that they cannot reach `floor` are left out. Only classes whose range a threshold cuts
+    Thresholds whose bound is below `floor` are left out. Only classes whose range a threshold cuts
     need a logarithm. `work.weights` and `work.logs` keep n_c and f(n_c) from feature to feature: without missing values
     they do not change.
     """

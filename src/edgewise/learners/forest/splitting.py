@@ -1,6 +1,6 @@
 """Which split of a leaf is best, and whether the Hoeffding bound allows it (Domingos and Hulten 2000, Table 1).
 
-The merits of all features are guessed (`gain_bounds`), and only those that can decide are worked out (`merits`).
+The merits of all features are bounded (`gain_bounds`), and only those that can decide are worked out (`merits`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from edgewise.learners.forest.merits import BITS, THRESHOLDS, TIE, binary_merit,
 
 @state
 class SplitWorkspace(NamedTuple):
-    """Working room of `best_split`, for k classes and m numeric and c nominal features."""
+    """Workspace of `best_split`, for k classes and m numeric and c nominal features."""
 
     present: np.ndarray  # [k] statistics rows of the classes that the leaf has seen, in order
     weights: np.ndarray  # [k] their weights in the feature looked at last, and x ln x of these

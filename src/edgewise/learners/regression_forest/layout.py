@@ -3,7 +3,7 @@
 A leaf keeps, for each numeric feature, the weight and the target sums of its examples in a fixed number of bins, and
 the same for each code of a nominal feature. The grid of bins is the leaf's own: children lay theirs over what their
 parent has seen, so that bins become finer where a tree looks closer. Pools grow in place, outside the kernels: a
-kernel stops before an example for which there may be no room, and is called again with larger pools.
+kernel stops before an example for which there may be no capacity, and is called again with larger pools.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import numpy as np
 
 from edgewise.kernels.compile import inlined
 from edgewise.kernels.state import state
-from edgewise.learners.forest.layout import column_lists, larger, lengthened, slot_offsets, with_free_slots
+from edgewise.learners.forest.capacity import larger, lengthened, with_free_slots
+from edgewise.learners.forest.layout import column_lists, more_categories, moved_slots, slot_offsets
 
 LEAF, NUMERIC, BINARY = 0, 1, 2
 # First number of a bin or slot; the target sums follow.
@@ -40,7 +41,7 @@ class RegressionForest(NamedTuple):
     memory: np.ndarray  # [n] examples that a leaf mean remembers
     numeric: np.ndarray  # [n, F] columns of the numeric part that tree n uses, -1 after the last
     nominal: np.ndarray  # [n, .] columns of the nominal part, -1 after the last
-    categories: np.ndarray  # [columns] number of codes there is room for, per nominal column
+    categories: np.ndarray  # [columns] number of codes that have slots, per nominal column
     offset: np.ndarray  # [n, . + 1] first slot of each nominal feature; its last slot is the sum over codes
     # trees
     root: np.ndarray  # [n]
@@ -133,52 +134,42 @@ def has_capacity(forest):
 
 
 def enlarged(forest: RegressionForest) -> RegressionForest:
-    """The forest with more room in each pool that `has_capacity` would find too small."""
+    """The forest with more capacity in each pool that `has_capacity` would find too small."""
     changes: dict[str, np.ndarray] = {}
-    nodes, leaves, free = forest.kind.size, forest.mass.size, int(forest.used[LEAVES])
-    if forest.used[NODES] + ROOM > nodes:
-        changes |= _longer(forest, NODE_FIELDS, nodes)
-    if free < ROOM:
-        changes |= _longer(forest, LEAF_FIELDS, leaves)
-        slots, forest.used[LEAVES] = with_free_slots(forest.free_leaves, free, len(changes["mass"]))
-        changes["free_leaves"] = slots
+    free = int(forest.used[LEAVES])
+    for fields, left in ((NODE_FIELDS, forest.kind.size - forest.used[NODES]), (LEAF_FIELDS, free)):
+        if left < ROOM:
+            pool = {field: getattr(forest, field) for field in reversed(fields)}
+            capacity = larger(len(pool[fields[0]]), ROOM, sum(array.nbytes for array in pool.values()))
+            changes |= {field: lengthened(array, capacity) for field, array in pool.items()}
+    if "mass" in changes:
+        slots = with_free_slots(forest.free_leaves, free, len(changes["mass"]))
+        changes["free_leaves"], forest.used[LEAVES] = slots
     return forest._replace(**changes)
 
 
-def _longer(forest: RegressionForest, fields: tuple[str, ...], size: int) -> dict[str, np.ndarray]:
-    """The arrays of a pool, longer."""
-    pool = {field: getattr(forest, field) for field in fields}
-    room = larger(size, ROOM, sum(array.nbytes for array in pool.values()))
-    return {field: lengthened(array, room) for field, array in reversed(pool.items())}
-
-
 def forest_with_categories(forest: RegressionForest, categories: np.ndarray) -> RegressionForest:
-    """The forest with room for more codes per nominal column; what it has counted moves to the new slots."""
-    room = np.maximum(forest.categories, np.where(categories > forest.categories, 2 * categories, 0))
-    nominal = np.zeros((forest.root.size, room.size), bool)
-    for tree, columns in enumerate(forest.nominal):
-        nominal[tree, columns[columns >= 0]] = True
-    offset = slot_offsets(nominal, room)
+    """The forest with slots for more codes per nominal column; what it has counted moves to the new slots."""
+    wider, offset = more_categories(forest, categories)
     slots = np.zeros((len(forest.slots), max(1, int(offset[:, -1].max(initial=0))), forest.slots.shape[2]))
     for tree in range(forest.root.size):
-        leaves = [int(forest.child[node]) for node in nodes_below(forest, tree) if forest.kind[node] == LEAF]
-        for j, column in enumerate(forest.nominal[tree]):
-            if column >= 0:
-                old, new, size = forest.offset[tree, j], offset[tree, j], forest.categories[column]
-                slots[leaves, new : new + size] = forest.slots[leaves, old : old + size]
-                slots[leaves, offset[tree, j + 1] - 1] = forest.slots[leaves, forest.offset[tree, j + 1] - 1]
-    return forest._replace(categories=room, offset=offset, slots=slots)
+        leaves = np.array(leaves_of(forest, tree))
+        before, after = moved_slots(forest, tree, offset)
+        slots[np.ix_(leaves, after)] = forest.slots[np.ix_(leaves, before)]
+    return forest._replace(categories=wider, offset=offset, slots=slots)
 
 
-def nodes_below(forest: RegressionForest, tree: int) -> list[int]:
-    """All nodes of a tree, the root first, left before right."""
+def leaves_of(forest: RegressionForest, tree: int) -> list[int]:
+    """The slots of a tree's leaves."""
     found: list[int] = []
     pending = [int(forest.root[tree])]
     while pending:
         node = pending.pop()
-        found.append(node)
-        if forest.kind[node] != LEAF:
-            pending += [int(forest.child[node]) + 1, int(forest.child[node])]
+        first = int(forest.child[node])
+        if forest.kind[node] == LEAF:
+            found.append(first)
+        else:
+            pending += [first, first + 1]
     return found
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 from edgewise.kernels.compile import entry_point
+from edgewise.learners.forest.capacity import has_capacity
 from edgewise.learners.forest.distribution import leaf_probabilities
-from edgewise.learners.forest.layout import has_capacity
 from edgewise.loop.bandit_loop import LEARNING, VOTING, explore, note_moments, observe_feedback
 from edgewise.loop.learning import aside, gather, n_numeric, tree_predict, tree_revisit, tree_update
 from edgewise.theory.bandits import FULL, estimate, propensity
