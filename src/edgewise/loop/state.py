@@ -170,7 +170,7 @@ class Workspace(NamedTuple):
     targets: np.ndarray
 
 
-def make_workspace(forest: Forest, bank: LinearBank, k: int, n_foreign: int, rows: int = 0) -> Workspace:
+def make_workspace(forest: Forest, bank: LinearBank, k: int, n_external: int, rows: int = 0) -> Workspace:
     """A workspace for chunks of as many rows; 0 if each tree gathers rows for itself."""
     per_tree = forest.row.shape[1]
     labels = max(k, per_tree)
@@ -195,8 +195,8 @@ def make_workspace(forest: Forest, bank: LinearBank, k: int, n_foreign: int, row
         costs=np.zeros(k),
         slopes=np.zeros(k),
         alone=np.zeros(k),
-        predicted=np.zeros((n_foreign, k)),
-        targets=np.zeros((n_foreign, k)),
+        predicted=np.zeros((n_external, k)),
+        targets=np.zeros((n_external, k)),
     )
 
 

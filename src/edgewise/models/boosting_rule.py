@@ -1,4 +1,4 @@
-"""A booster by a user's own rule: the game of `schema`, with importances and learner weights in the user's code."""
+"""A booster by a user's own rule: the loop of `online_loop`, with importances and weights in the user's code."""
 
 from __future__ import annotations
 
